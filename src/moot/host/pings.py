@@ -34,7 +34,7 @@ LAST_WORDS_SECONDS = 1.0
 """How long a peer may take to read what was written before the end; then it is disconnected."""
 
 JsonLine = dict[str, Any]
-Heard = Callable[[JsonLine, "Peer"], None]
+OnLine = Callable[[JsonLine, "Peer"], None]
 READER: Decoder[JsonLine] = Decoder(JsonLine)
 _encode = Encoder().encode
 
@@ -42,8 +42,10 @@ _encode = Encoder().encode
 class Peer(asyncio.Protocol):
     """One end of a connection: lines in, lines out."""
 
-    def __init__(self, heard: Heard, gone: Callable[["Peer"], None], reader: Decoder[Any] = READER) -> None:
-        self._heard = heard
+    def __init__(
+        self, on_line: OnLine, gone: Callable[["Peer"], None], reader: Decoder[Any] = READER
+    ) -> None:
+        self._on_line = on_line
         self._gone = gone
         self._read = reader.decode
         self._buffer = bytearray()
@@ -75,7 +77,7 @@ class Peer(asyncio.Protocol):
         except DecodeError:
             self._let_go("does not speak Moot's protocol")
             return
-        self._heard(line_read, self)
+        self._on_line(line_read, self)
 
     def send(self, line: JsonLine) -> None:
         transport = self.transport
@@ -108,10 +110,10 @@ class Peer(asyncio.Protocol):
 class PingSocket:
     """This process's own socket."""
 
-    def __init__(self, path: Path, heard: Heard) -> None:
+    def __init__(self, path: Path, on_line: OnLine) -> None:
         self.path = path
         self.gone: Callable[[Peer], None] = _nobody_cares
-        self._heard = heard
+        self._on_line = on_line
         self._peers: set[Peer] = set()
         self._server: asyncio.Server | None = None
 
@@ -127,7 +129,7 @@ class PingSocket:
         os.chmod(self.path, 0o600)
 
     def _peer(self) -> Peer:
-        peer = Peer(self._heard, self._forget)
+        peer = Peer(self._on_line, self._forget)
         self._peers.add(peer)
         if self._server is None:
             peer.close()  # it was accepted just before the end
@@ -221,11 +223,11 @@ async def _let_all_go(peers: list[Peer]) -> None:
 
 
 async def connect(
-    path: Path, heard: Heard, gone: Callable[[Peer], None], reader: Decoder[Any] = READER
+    path: Path, on_line: OnLine, gone: Callable[[Peer], None], reader: Decoder[Any] = READER
 ) -> Peer:
     loop = asyncio.get_running_loop()
     with short(path) as address:
-        _, peer = await loop.create_unix_connection(lambda: Peer(heard, gone, reader), path=address)
+        _, peer = await loop.create_unix_connection(lambda: Peer(on_line, gone, reader), path=address)
     if peer.transport is None:
         raise ConnectionResetError(
             f"the process listening at {path} closed the connection, or belongs to another user"
@@ -237,7 +239,7 @@ async def ask(path: Path, line: JsonLine, seconds: float) -> JsonLine | None:
     """One question, one answer; None where nobody answers in time."""
     answered: asyncio.Future[JsonLine] = asyncio.get_running_loop().create_future()
 
-    def heard(answer: JsonLine, peer: Peer) -> None:
+    def on_line(answer: JsonLine, peer: Peer) -> None:
         if not answered.done():
             answered.set_result(answer)
 
@@ -247,7 +249,7 @@ async def ask(path: Path, line: JsonLine, seconds: float) -> JsonLine | None:
     peer: Peer | None = None
     try:
         async with asyncio.timeout(seconds):
-            peer = await connect(path, heard, gone)
+            peer = await connect(path, on_line, gone)
             peer.send(line)
             return await asyncio.shield(answered)
     except (OSError, TimeoutError, asyncio.CancelledError):

@@ -60,12 +60,16 @@ class ThroughHub:
 
     @classmethod
     async def open(
-        cls, home: Home, whence: RpcMessage, heard: Callable[[RpcMessage], None], gone: Callable[[], None]
+        cls,
+        home: Home,
+        whence: RpcMessage,
+        on_message: Callable[[RpcMessage], None],
+        gone: Callable[[], None],
     ) -> ThroughHub:
         transport = SocketTransport()
         await transport.open(home.hub_sock)
         try:
-            number, _ = await transport.visit("mcp", heard, **whence)
+            number, _ = await transport.visit("mcp", on_message, **whence)
         except BaseException:  # it has no door for us, since it is being stopped, or we are
             await transport.close()
             raise
@@ -88,18 +92,20 @@ class InProcess:
         self._opened = opened
 
     @classmethod
-    async def open(cls, home: Home, whence: RpcMessage, heard: Callable[[RpcMessage], None]) -> InProcess:
+    async def open(
+        cls, home: Home, whence: RpcMessage, on_message: Callable[[RpcMessage], None]
+    ) -> InProcess:
         from moot.doors.mcp.start import opener  # noqa: PLC0415
         from moot.hub import Hub  # noqa: PLC0415
 
         async with AsyncExitStack() as opened:
             hub = await opened.enter_async_context(Hub.open(home.path))
-            visit = await opened.enter_async_context(opener(hub)(whence, heard))
+            visit = await opened.enter_async_context(opener(hub)(whence, on_message))
             return cls(visit, opened.pop_all())
         raise AssertionError("unreachable")
 
     def say(self, message: RpcMessage) -> None:
-        self._visit.heard(message)
+        self._visit.on_message(message)
 
     async def close(self) -> None:
         await self._opened.aclose()
@@ -180,7 +186,7 @@ class Shim:
 
     # --- to the client -----------------------------------------------------------------------------------
 
-    def _heard(self, message: RpcMessage) -> None:
+    def _on_message(self, message: RpcMessage) -> None:
         number = message.get("id")
         if "method" not in message and number in self._swallowed:
             self._swallowed.discard(number)
@@ -201,9 +207,9 @@ class Shim:
 
     async def _opened(self) -> Way:
         try:
-            return await ThroughHub.open(self._home, self._whence, self._heard, self._broken.set)
+            return await ThroughHub.open(self._home, self._whence, self._on_message, self._broken.set)
         except HubAbsent:
-            return await InProcess.open(self._home, self._whence, self._heard)
+            return await InProcess.open(self._home, self._whence, self._on_message)
 
     async def _mend(self) -> None:
         """When the hub has gone: another way in, and what was open is asked again, or told to be lost."""

@@ -28,7 +28,7 @@ CREDENTIALS = 12
 class BlockingConnection:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._heard = connection.makefile("rb")
+        self._incoming = connection.makefile("rb")
         self._number = 0
         self.name = ""
         """Who the caller is, as the hub says."""
@@ -52,7 +52,7 @@ class BlockingConnection:
         return found
 
     def close(self) -> None:
-        self._heard.close()
+        self._incoming.close()
         self._connection.close()
 
     def call(self, method: str, speaker: str | None = None, /, **named: Any) -> Any:
@@ -75,7 +75,7 @@ class BlockingConnection:
 
     def _next(self, kind: str) -> JsonObject:
         """The next line of this kind; there is one question at a time, so it answers that."""
-        while line := self._heard.readline():
+        while line := self._incoming.readline():
             answer = json.loads(line)
             if isinstance(answer, dict) and kind in answer:
                 return answer

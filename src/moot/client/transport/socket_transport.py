@@ -70,7 +70,7 @@ class SocketTransport:
     async def open(self, path: Path, door: str = "sdk") -> JsonLine:
         """Connect, saying as what; answers with what the hub says of itself."""
         try:
-            self._peer = await connect(path, self._heard, self._gone, PARTS)
+            self._peer = await connect(path, self._on_line, self._gone, PARTS)
         except OSError as error:
             raise HubAbsent(f"no hub at {path}: {error.strerror}", fix=(Hint(Act.START_HUB),)) from None
         self._peer.send({"hello": 1, "door": door})
@@ -126,11 +126,13 @@ class SocketTransport:
             if self._peer is not None:
                 self._peer.send({"unfollow": number})
 
-    async def visit(self, what: str, heard: Callable[[Any], None], **whence: Any) -> tuple[int, JsonLine]:
+    async def visit(
+        self, what: str, on_message: Callable[[Any], None], **whence: Any
+    ) -> tuple[int, JsonLine]:
         """Come in by a door of the hub: its number here, and what the hub says of it."""
         number = next(self._numbers)
         self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
-        self._visited[number] = heard
+        self._visited[number] = on_message
         try:
             self._send({"open": number, "what": what, "with": whence})
             return number, FACT.decode(await waiting)
@@ -151,13 +153,13 @@ class SocketTransport:
 
     # --- what comes back ---------------------------------------------------------------------------------
 
-    def _heard(self, line: dict[str, Raw], peer: Peer) -> None:
+    def _on_line(self, line: dict[str, Raw], peer: Peer) -> None:
         if "answer" in line:
             self._answered(NUMBER.decode(line["answer"]), line)
         elif "event" in line and (events := self._followed.get(NUMBER.decode(line["event"]))) is not None:
             events.put_nowait(FACT.decode(line["value"]))
-        elif "from" in line and (heard := self._visited.get(NUMBER.decode(line["from"]))) is not None:
-            heard(ANYTHING.decode(line["said"]))
+        elif "from" in line and (on_message := self._visited.get(NUMBER.decode(line["from"]))) is not None:
+            on_message(ANYTHING.decode(line["said"]))
         elif "hello" in line and not self._greeting.done():
             self._greeting.set_result(FACT.decode(line["hello"]))
 

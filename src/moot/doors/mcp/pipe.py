@@ -36,12 +36,12 @@ class Piped:
         self._caller = Caller(Credential(who), hub.voice_of(name, DoorName.MCP), open_at_once)
         self.facts = {"name": self._caller.hub.name}
         self._tell = tell
-        self._heard: asyncio.Queue[Any] = asyncio.Queue(MAX_WAITING)
+        self._incoming: asyncio.Queue[Any] = asyncio.Queue(MAX_WAITING)
 
-    def heard(self, message: Any) -> None:
+    def on_message(self, message: Any) -> None:
         """A message of the client; one that finds no room is dropped, and its sender waits in vain for an answer."""
-        if not self._heard.full():
-            self._heard.put_nowait(message)
+        if not self._incoming.full():
+            self._incoming.put_nowait(message)
 
     async def serve(self) -> None:
         to_server, incoming = create_context_streams[SessionMessage | Exception](0)
@@ -56,7 +56,7 @@ class Piped:
     async def _pass_on(self, to_server: Any) -> None:
         async with to_server:
             while True:
-                message = await self._heard.get()
+                message = await self._incoming.get()
                 try:
                     read = types.jsonrpc_message_adapter.validate_python(message, by_name=False)
                 except ValidationError as wrong:

@@ -39,7 +39,7 @@ class Peers:
         self._hinted = hinted
         self._presence = presence
         self._live: Callable[[object], None] | None = None
-        self._socket = PingSocket(path, self._heard)
+        self._socket = PingSocket(path, self._on_line)
         self._pinger = Pinger(lost)
         self._host: AgentHost | None = None
         self._pending: list[Event] = []
@@ -72,7 +72,7 @@ class Peers:
         early, self._early = self._early, []
         for line, peer in early:
             if peer.transport is not None:
-                calls.heard(line, peer)
+                calls.on_line(line, peer)
 
     async def listen(self) -> None:
         if not self._socket.is_open:
@@ -132,7 +132,7 @@ class Peers:
 
     # --- hearing -----------------------------------------------------------------------------------------
 
-    def _heard(self, line: JsonLine, peer: Peer) -> None:
+    def _on_line(self, line: JsonLine, peer: Peer) -> None:
         if "notify" in line:
             self._hinted()
         elif "live" in line:
@@ -143,7 +143,7 @@ class Peers:
             ready = self._calls is not None
             peer.send({"pong": line["ping"], "pid": os.getpid(), "agents": list(agents), "ready": ready})
         elif self._calls is not None:
-            self._calls.heard(line, peer)
+            self._calls.on_line(line, peer)
         elif len(self._early) < MAX_PENDING:
             self._early.append((line, peer))
 

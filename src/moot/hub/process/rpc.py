@@ -41,7 +41,7 @@ class Visit(Protocol):
     facts: JsonObject
     """Sent to the peer when the door is open."""
 
-    def heard(self, message: Json) -> None: ...
+    def on_message(self, message: Json) -> None: ...
 
 
 Opener: TypeAlias = Callable[[JsonObject, Callable[[Json], None]], AbstractAsyncContextManager[Visit]]
@@ -58,14 +58,14 @@ class Calls:
         self._visits: dict[tuple[Peer, int], Visit] = {}
         self._closing = False
 
-    def heard(self, line: JsonLine, peer: Peer) -> None:
+    def on_line(self, line: JsonLine, peer: Peer) -> None:
         if "call" in line:
             self._begin(peer, line["call"], self._answer(line, peer))
         elif "follow" in line:
             self._begin(peer, line["follow"], self._follow(line, peer))
         elif "to" in line:
             if (visit := self._visits.get((peer, line["to"]))) is not None:
-                visit.heard(line.get("said"))
+                visit.on_message(line.get("said"))
         elif "open" in line:
             self._begin(peer, line["open"], self._open(line, peer))
         elif "unfollow" in line or "shut" in line:
