@@ -8,6 +8,7 @@ import pytest
 
 from moot import Hub, agent
 from moot.brains.code import AgentSpec
+from moot.errors import NotPermitted
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec
 from tests.support.waiting import until
 
@@ -162,6 +163,38 @@ async def test_a_person_interrupts_and_the_new_turn_has_the_message_and_the_part
             "@a greet", "Hello wor", "in French", "again over ['@a greet', 'in French']",
         ]  # fmt: skip
         assert messages[1].metadata == {"partial": True}
+
+
+@pytest.mark.req("J-06")
+@pytest.mark.parametrize("way", ["by a message", "without one"])
+async def test_an_agent_interrupts_only_those_that_let_it(quick: Path, way: str) -> None:
+    started = {name: asyncio.Event() for name in ("patient", "open")}
+    agents = [
+        streaming("patient", started["patient"]),
+        streaming("open", started["open"], on_busy="interrupt"),
+    ]
+    async with Hub.open(quick, agents=agents) as hub:
+        await hub.agents.create("b", external=True)
+        b = hub.acting_as("b")
+        for name, event in started.items():
+            await hub.conversations.create(f"room-{name}", participants=[name, "b"])
+            await hub.post(f"room-{name}", f"@{name} greet")
+            await event.wait()
+
+        async def interrupt(name: str) -> None:
+            if way == "without one":
+                await b.agents.interrupt(name)
+            else:
+                await b.post(f"room-{name}", f"@{name} in French", interrupt=True)
+
+        with pytest.raises(NotPermitted, match="b may not interrupt patient"):
+            await interrupt("patient")
+        with pytest.raises(NotPermitted, match="b may not pause"):
+            await b.agents.pause("patient")
+        [turn] = await hub.turns(agent="patient")
+        assert turn.state == "running"
+        await interrupt("open")
+        assert "cancelled" in [turn.state for turn in await hub.turns(agent="open")]
 
 
 @pytest.mark.req("J-06")

@@ -3,6 +3,7 @@ paused is reported to it when it is resumed: results always come home."""
 
 from msgspec import Struct, structs
 
+from moot.errors import NotPermitted
 from moot.flow.steps import acts, find, task_report
 from moot.flow.steps.registry import drop_turns
 from moot.flow.steps.task_report import UnheardReport
@@ -30,7 +31,7 @@ class Pause(Struct, frozen=True, gc=False):
 def scope(command: Pause) -> Scope:
     reports = command.unheard
     return Scope(
-        names=(command.agent,),
+        names=(command.agent, command.author),
         conversations=(*command.conversations, *(report.conversation for report in reports)),
         records=(acts.HEAD, *(TASKS.one(report.task) for report in reports)),
     )
@@ -38,6 +39,9 @@ def scope(command: Pause) -> Scope:
 
 def decide(command: Pause, seen: Seen, at: Moment) -> Decision[Participant]:
     draft = Draft(seen, at)
+    author = seen.participant(command.author)
+    if author is not None and author.speaks_in_turns:
+        raise NotPermitted(f"{author.name} may not pause or resume agents", detail="only people may")
     who = structs.replace(find.participant(seen, command.agent), paused=command.paused)
     draft.put_participant(who)
     act = AuditedAct.AGENT_PAUSED if command.paused else AuditedAct.AGENT_RESUMED

@@ -23,11 +23,11 @@ from moot.model.json import JsonObject
 from moot.model.message import FIRST_VERSION, Message, Permit, Plan
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, Kind, Participant
-from moot.model.turn import FORCING, RUNNING, Duty, RuleName, Step, Turn
+from moot.model.turn import FORCING, Duty, RuleName, Step, Turn
 from moot.ports import Scope
 from moot.rules import answer_shape, audit, links, why
 from moot.rules.draft import Draft, Seen
-from moot.rules.floor import seats
+from moot.rules.floor import interruption, seats
 from moot.rules.floor.calls import Called
 from moot.rules.room import Room
 from moot.rules.words import mentions
@@ -182,7 +182,7 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     address.check(room, author, words, answers=here or bool(command.reply_to))
     if command.max_turns:
         room.floor.check_cap(author)
-    stopped = stoppable(room, author) if command.interrupt else interjected(room, author, words)
+    stopped = _interrupted(room, author, words, asks=command.interrupt)
     if stopped:
         cut_short(room, stopped, command.partials)
     text_hash = audit.text_hash(command.text)
@@ -324,33 +324,17 @@ def move_on(room: Room) -> None:
 # --- interruption, notices, and the only place where messages are made -----------------------------------
 
 
-def stoppable(room: Room, author: Participant) -> list[Turn]:
-    """Running turns an author may interrupt, in the order they were asked. An agent may not stop a turn that began
-    after an interruption."""
-    by_person = author.kind is HUMAN
-    running = [turn for turn in _running(room, author) if by_person or not turn.resumed]
-    return sorted(running, key=lambda turn: turn.id)
-
-
-def _running(room: Room, author: Participant) -> list[Turn]:
-    """The turns that others have begun here."""
-    return [t for t in room.turns.values() if t.state is RUNNING and t.agent != author.id]
-
-
-def interjected(room: Room, author: Participant, words: address.Words) -> list[Turn]:
-    """Running turns that this message stops because their agents want it so (`on_busy`)."""
-    if words.guest or not _running(room, author):
+def _interrupted(room: Room, author: Participant, words: address.Words, *, asks: bool) -> list[Turn]:
+    """Running turns that a message stops: its author asks for it and may, or their agents want it so."""
+    if asks and author.kind is HUMAN:
+        return interruption.stoppable(room, author)
+    if words.guest or not interruption.running_besides(room, author):
         return []
-    running = [turn for turn in stoppable(room, author) if _wants_interrupts(room, turn, author)]
-    return room.floor.interrupted(running, address.named(room, words)) if running else running
-
-
-def _wants_interrupts(room: Room, turn: Turn, author: Participant) -> bool:
-    who = room.draft.participant(turn.agent)
-    policy = who.config.on_busy
-    return policy == "interrupt" or (
-        policy == "interrupt-by-superior" and links.is_above(room.draft.graph, author, who)
-    )
+    found = interruption.let_themselves(room, author)
+    stopped = room.floor.interrupted(found, address.named(room, words)) if found else found
+    if asks and not stopped:
+        raise interruption.refusal(room, author)
+    return stopped
 
 
 def cut_short(room: Room, turns: list[Turn], partials: dict[TurnId, str]) -> list[Turn]:
