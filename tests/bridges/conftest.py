@@ -26,7 +26,7 @@ def player(name: str) -> AgentSpec:
         if "decide" in turn.text:
             chosen = await turn.hub.ask("user", "ship it?", choices=["yes", "no"], timeout=20)
             return f"{name} goes with {chosen.text}"
-        if "loop with" in turn.text:
+        if "loop with" in turn.text and turn.must_answer:
             return f"@{'critic' if name == 'writer' else 'writer'} loop with me"
         asked = turn.text.splitlines()[0][:40].replace("@", "")
         return f"{name} answers {asked}" if turn.must_answer else None

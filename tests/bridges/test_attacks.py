@@ -20,6 +20,26 @@ async def test_a_guest_brings_in_nobody_who_is_not_there(stage: Stage) -> None:
     assert "critic" not in {sender for sender, _ in await stage.said(where)}
 
 
+@pytest.mark.parametrize("line", ["/ask writer", "/ask writer --"])
+async def test_a_guest_asks_again_within_its_allowance_too(stage: Stage, line: str) -> None:
+    chat, where = await stage.group()
+    await stage.hub.bridges.link(stage.world.bridge_name, KARL, "user")
+    stage.world.say(chat, KARL, "hello all")
+    await stage.quiet()
+    await stage.hub.conversations.leave(where, "critic")
+    for _ in range(9):
+        stage.world.say(chat, EVE, line)
+    stage.world.say(chat, EVE, line.replace("writer", "critic"))
+    await stage.quiet()
+    guest = f"eve-{stage.world.bridge_name}"
+    asked = [text for sender, text in await stage.said(where) if sender == guest]
+    assert asked == ["hello all"] * stage.manners.allowance.per_minute
+    assert "critic" not in {seat.name for seat in (await stage.hub.conversations.get(where)).participants}
+    assert not [post for post in stage.world.posts(chat) if guest in post.text], (
+        "it is not told to its own chat"
+    )
+
+
 async def test_behind_a_dissolved_group_nobody_reads_anothers_direct_conversation(stage: Stage) -> None:
     chat, where = await stage.group()
     await stage.hub.bridges.link(stage.world.bridge_name, KARL, "user")

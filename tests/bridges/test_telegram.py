@@ -178,6 +178,15 @@ async def test_a_bot_that_is_thrown_out_is_spoken_for(stage: Stage, server: Fake
     assert await stage.hub.bridges.posts() == []
 
 
+async def test_a_mention_behind_letters_of_two_units_means_its_agent(stage: Stage) -> None:
+    chat, where = await stage.group()
+    stage.world.say(chat, KARL, "😀😀 @writer 👩‍👩‍👧 and @critic!")
+    await stage.quiet()
+    said = await stage.said(where)
+    assert said[0][1] == "😀😀 @writer 👩‍👩‍👧 and @critic!"
+    assert [sender for sender, _ in said[1:]] == ["writer", "critic"]
+
+
 async def test_a_private_chat_with_several_agents_says_who_speaks(stage: Stage) -> None:
     chat = stage.world.add_private(KARL, "writer")
     await stage.pair(chat, KARL)

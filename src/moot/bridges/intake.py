@@ -19,8 +19,10 @@ from moot.failpoints import failpoint
 from moot.flow.find_chat import FindChat
 from moot.flow.hear import GuestAllowance, Hear
 from moot.flow.meet_account import MeetAccount
+from moot.flow.post import Post
 from moot.flow.record_arrival import RecordArrival
 from moot.hub import Hub
+from moot.hub.commands.slash import newest_of_a_person
 from moot.model.entrance import DoorName
 from moot.model.records.chat_apps.bridge import (
     MAX_TRIES,
@@ -128,7 +130,7 @@ class ChatIntake:
         chat = await self._commands.standing_chat(chat, account)
         if isinstance(command, slash.Say):
             await self._post(wrote, chat, account, command.text)
-        elif isinstance(command, slash.AskCommand | slash.AllCommand) and command.text:
+        elif isinstance(command, slash.AskCommand | slash.AllCommand):
             await self._ask(wrote, chat, account, command)
         else:
             await self._commands.carry_out(wrote, chat, account, command)
@@ -140,7 +142,7 @@ class ChatIntake:
         account: BridgeAccount,
         command: slash.AskCommand | slash.AllCommand,
     ) -> None:
-        """Questions are messages: taken in once, within a guest's allowance."""
+        """Questions are messages, also about what somebody else said: taken in once, within a guest's allowance."""
         if isinstance(command, slash.AllCommand):
             where = await self._hub.conversations.get(chat.conversation)
             agents = tuple(seat.name for seat in where.participants if seat.kind in ("agent", "external"))
@@ -148,10 +150,14 @@ class ChatIntake:
             return
         known = {name for agent in await self._hub.agents.list() for name in (agent.name, *agent.aliases)}
         question = slash.with_names_found(command, known.__contains__)
-        if not question.text:
-            await self._commands.carry_out(wrote, chat, account, question)
+        if question.text:
+            await self._post(wrote, chat, account, question.text, question.names, capped=True)
             return
-        await self._post(wrote, chat, account, question.text, question.names, capped=True)
+        last = await newest_of_a_person(self._hub, chat.conversation)
+        if last is None:
+            raise BadValue("there is no message here to ask about", fix=("/ask NAME... TEXT",))
+        again = self._records.posting_again(account.participant, last, question.names)
+        await self._hear(wrote, chat, account, again)
 
     async def _post(
         self,
@@ -173,6 +179,9 @@ class ChatIntake:
         message = self._records.posting(
             account.participant, chat.conversation, text, force=force, reply_to=seq, max_turns=cap
         )
+        await self._hear(wrote, chat, account, message)
+
+    async def _hear(self, wrote: Wrote, chat: BridgeChat, account: BridgeAccount, message: Post) -> None:
         heard = await self._records.hear(
             Hear(self._door, wrote.key, chat.chat, account.account, message, self._manners.allowance)
         )

@@ -6,6 +6,9 @@ Above: bridges/, in the hub's own process. Below: the verbs. Not here: what the 
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import structs
+
+from moot import shapes
 from moot.flow import (
     find_chat,
     hear,
@@ -26,6 +29,7 @@ from moot.flow.plan_posts import PlanPosts
 from moot.flow.post import Post
 from moot.flow.record_arrival import RecordArrival, Recorded
 from moot.hub.core import Core
+from moot.hub.queries import outcomes
 from moot.hub.speaker import Speaker
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import Message
@@ -161,6 +165,13 @@ class BridgeRecords:
     def posting(self, author: ParticipantId, conversation: str, text: str, **fields: Any) -> Post:
         """A message that somebody wrote, checked and ready to be heard."""
         return Speaker(self._core, author).posting(conversation, text, **fields)
+
+    def posting_again(self, author: ParticipantId, message: shapes.Message, agents: Sequence[str]) -> Post:
+        """What was said before, asked of these agents; whom it named then is not asked by it."""
+        fields = {"reply_to": message.seq, "force": agents, "max_turns": len(agents)}
+        text, facts = outcomes.again_of(message), {"again": message.id}
+        command = self.posting(author, message.conversation, text, metadata=facts, **fields)
+        return structs.replace(command, mentions=())
 
     async def bound(self, conversations: Sequence[ConversationId]) -> set[ConversationId]:
         """Those of some conversations that are there and open."""
