@@ -72,8 +72,11 @@ async def test_a_home_without_kafka_says_what_to_set(tmp_path_factory: pytest.Te
     assert await doctor_lines(Home(folder)) == []
 
 
-async def test_brokers_that_do_not_answer_are_said_to_with_what_is_done_meanwhile(home: KafkaHome) -> None:
+async def test_brokers_that_do_not_answer_are_said_to_with_what_is_done_meanwhile(
+    home: KafkaHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await talked(home)
+    monkeypatch.setattr("moot.logs.kafka.cluster.SECONDS", 1.0)
     toml = home.folder / "moot.toml"
     text = toml.read_text()
     toml.write_text(re.sub(r"kafka://[^\"]+", "kafka://127.0.0.1:1", text))
@@ -96,8 +99,9 @@ def test_the_command_tells_it_to_people_and_programs(
     assert "--yes" in capsys.readouterr().err
 
 
-async def test_rebuilding_without_brokers_says_so(home: KafkaHome) -> None:
+async def test_rebuilding_without_brokers_says_so(home: KafkaHome, monkeypatch: pytest.MonkeyPatch) -> None:
     await talked(home)
+    monkeypatch.setattr("moot.logs.kafka.cluster.SECONDS", 1.0)
     toml = home.folder / "moot.toml"
     toml.write_text(re.sub(r"kafka://[^\"]+", "kafka://127.0.0.1:1", toml.read_text()))
     with pytest.raises(BadValue, match="do not answer, so no topics can be made"):

@@ -57,7 +57,8 @@ async def test_records_doubled_lost_and_in_disorder_are_noticed_and_the_view_is_
         assert lost.gaps
 
 
-async def test_a_replay_without_its_brokers_says_so(home: KafkaHome) -> None:
+async def test_a_replay_without_its_brokers_says_so(home: KafkaHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moot.logs.kafka.history.SECONDS", 1.0)
     async with home.hub(echo("arya"), echo("bob")) as hub:
         await lived(home, hub)
     toml = home.folder / "moot.toml"

@@ -36,6 +36,8 @@ from moot.ports import Page
 from moot.rules.draft import Seen
 from moot.stores.ids import ConversationIds
 from moot.stores.postgres.address import address_of
+from moot.stores.postgres.migrate import shipped
+from moot.stores.postgres.statements import SCHEMA
 from moot.stores.postgres.store import PostgresStore
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
@@ -112,6 +114,22 @@ async def test_a_newer_schema_is_refused_and_left_alone(url: str, sql: Any) -> N
             await opened(there)
     finally:
         await sql.execute("DROP SCHEMA newer CASCADE")
+
+
+async def test_an_older_schema_is_brought_up_whatever_its_shapes_show(url: str, sql: Any) -> None:
+    there = f"{url}&schema=older"
+    await sql.execute("CREATE SCHEMA older; SET search_path TO older")
+    try:
+        await sql.execute(SCHEMA.versions)
+        for step in shipped()[:7]:
+            await sql.execute(step.script)
+            await sql.execute(SCHEMA.record, step.number, 1, "0.1.0", "then")
+        await sql.execute("CREATE VIEW cli_sessions_shape AS SELECT * FROM cli_sessions")
+        store = await opened(there)
+        await put(store, PutConversation(ROOM))
+        await store.close()
+    finally:
+        await sql.execute("DROP SCHEMA older CASCADE")
 
 
 async def test_several_hubs_may_start_at_once_on_a_database_that_has_nothing(url: str, sql: Any) -> None:

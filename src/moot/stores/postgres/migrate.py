@@ -90,11 +90,14 @@ async def _take_steps(server: Server, connection: Connection, steps: tuple[Schem
                 path=server.address.shown,
             )
     await connection.execute(SCHEMA.versions)
-    for step in steps:
-        if step.number > version:
-            await connection.execute(step.script)
-            applied_at = datetime.now(UTC).isoformat()
-            await connection.execute(SCHEMA.record, step.number, COMPAT, __version__, applied_at)
+    missing = [step for step in steps if step.number > version]
+    if missing and version:  # shapes hold on to the columns they show
+        await connection.execute(SCHEMA.drop_shapes)
+        await connection.execute(SCHEMA.note_shapes, "")
+    for step in missing:
+        await connection.execute(step.script)
+        applied_at = datetime.now(UTC).isoformat()
+        await connection.execute(SCHEMA.record, step.number, COMPAT, __version__, applied_at)
 
 
 async def _give_shapes(connection: Connection) -> None:
