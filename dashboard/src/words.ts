@@ -84,9 +84,7 @@ export const words = {
     demo: (count: number) => `demo brain: ${many(count, 'agent')}`,
     demoWhy:
       'Scripted answers: no model is called and nothing leaves this machine. Settings › Brains shows how to use a model.',
-    nothingDone: 'Nothing was finished in the last hour.',
-    lastHour: (messages: number, links: number) =>
-      `${many(messages, 'conversation')} with messages · ${many(links, 'link')}`,
+    moreDone: (count: number) => `and ${count} more`,
   },
   chat: {
     title: 'Chats',

@@ -29,6 +29,8 @@ function useActs() {
   };
 }
 
+const SHOWN_DONE = 12;
+
 const Title = ({ id }: { id: string }) => useTitle(id);
 
 function Working({ onPeek }: { onPeek: (id: string) => void }) {
@@ -77,7 +79,7 @@ function Done({ rows }: { rows: NowRow[] }) {
     <section className="card stack">
       <h2>{words.now.done(rows.length)}</h2>
       <div className="now-done">
-        {rows.map((row) => (
+        {rows.slice(0, SHOWN_DONE).map((row) => (
           <Link
             key={`${row.turn}${row.agent}${row.at}`}
             href={row.conversation_id ? hrefOf(row.conversation_id) : '/c'}
@@ -87,6 +89,11 @@ function Done({ rows }: { rows: NowRow[] }) {
             {row.agent} {ago(row.at || row.since, now)}
           </Link>
         ))}
+        {rows.length > SHOWN_DONE && (
+          <Link href="/timeline" className="chip now-done__chip">
+            {words.now.moreDone(rows.length - SHOWN_DONE)}
+          </Link>
+        )}
       </div>
     </section>
   );
