@@ -13,7 +13,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.page import node
 from tests.page.conftest import CHROMIUM, free_port, signed_in
-from tests.page.running_hub import RunningHub
+from tests.page.running_hub import TEAM, RunningHub
 from tools import page_tour
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
@@ -41,9 +41,9 @@ def _shoot(page: Page, hub: RunningHub, path: str, name: str) -> None:
 
 def main() -> None:
     node.install()
-    node.run("run", "build", "--silent")
+    node.build()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        hub = RunningHub(Path(folder) / "home", free_port())
+        hub = RunningHub(Path(folder) / "home", free_port(), TEAM)
         hub.start()
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:

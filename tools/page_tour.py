@@ -22,6 +22,8 @@ from tests.page.running_hub import RunningHub
 SIZE = {"width": 960, "height": 540}
 SLOWER = 3
 HOLDS_MS = 2600
+ANSWERS = 2
+"""That it was passed on, and what came of it."""
 LONGEST_SECONDS = 25.0
 QUESTION = "The total of my invoice is 3 cents too high. Why?"
 SETTINGS = """
@@ -165,16 +167,39 @@ class Camera:
         self.frames.append(Frame(**news, bits=bits, milliseconds=milliseconds))
 
 
-def record(browser: Browser, folder: Path, to: Path) -> None:
+def desk(folder: Path) -> RunningHub:
+    """A hub with the help desk of `moot demo --tour support`, which nobody has asked anything yet."""
     hub = RunningHub(folder / "support", free_port())
     (hub.home / "moot.toml").write_text(SETTINGS.format(port=hub.port))
     hub.start()
+    hub.api("POST", "/api/agents", {"name": CUSTOMER, "kind": "human"})
+    hub.conversation(PLACE, "support", CUSTOMER)
+    places = {"manager": (220, 0), "support": (20, 170), "engineering": (420, 170), CUSTOMER: (20, 330)}
+    positions = {name: {"x": x, "y": y} for name, (x, y) in places.items()}
+    hub.api("PUT", "/api/topology/positions", {"positions": positions})
+    return hub
+
+
+def ask(hub: RunningHub) -> str:
+    """The customer asks; where."""
+    where = hub.conversation(PLACE)
+    hub.api("POST", f"/api/conversations/{where}/messages", {"text": QUESTION}, Moot_Act_As=CUSTOMER)
+    return where
+
+
+def wait_for_answer(hub: RunningHub, where: str, page: Page | None = None) -> None:
+    until = time.monotonic() + LONGEST_SECONDS
+    while sum(one["from"] == "support" for one in hub.messages(where)) < ANSWERS:
+        assert time.monotonic() < until, "the customer got no answer"
+        if page is None:
+            time.sleep(0.05)
+        else:  # what it paints comes in meanwhile
+            page.wait_for_timeout(30)
+
+
+def record(browser: Browser, folder: Path, to: Path) -> None:
+    hub = desk(folder)
     try:
-        hub.api("POST", "/api/agents", {"name": CUSTOMER, "kind": "human"})
-        where = hub.conversation(PLACE, "support", CUSTOMER)
-        places = {"manager": (220, 0), "support": (20, 170), "engineering": (420, 170), CUSTOMER: (20, 330)}
-        positions = {name: {"x": x, "y": y} for name, (x, y) in places.items()}
-        hub.api("PUT", "/api/topology/positions", {"positions": positions})
         context = browser.new_context(viewport=SIZE, color_scheme="dark")  # type: ignore[arg-type]
         page = signed_in(context, hub, "/topology")
         page.wait_for_selector('.react-flow__node[data-id="manager"]')
@@ -182,10 +207,8 @@ def record(browser: Browser, folder: Path, to: Path) -> None:
         camera = Camera(page, browser.new_page())
         camera.look(900)
         camera.run()
-        hub.api("POST", f"/api/conversations/{where}/messages", {"text": QUESTION}, Moot_Act_As=CUSTOMER)
-        until = time.monotonic() + LONGEST_SECONDS
-        while time.monotonic() < until and not _answered(hub, where):
-            page.wait_for_timeout(30)
+        where = ask(hub)
+        wait_for_answer(hub, where, page)
         page.wait_for_timeout(1200)
         camera.stop()
         for path in ("/tasks", f"/c/{where}"):
@@ -196,8 +219,3 @@ def record(browser: Browser, folder: Path, to: Path) -> None:
         to.write_bytes(film(camera.frames, SIZE["width"], SIZE["height"]))
     finally:
         hub.stop()
-
-
-def _answered(hub: RunningHub, where: str) -> bool:
-    said = [one for one in hub.messages(where) if one["from"] == "support"]
-    return len(said) >= 2

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,15 +32,9 @@ from = "arya"
 to = "gendry"
 relationship = "superior"
 """
-AGENTS = {
-    "arya": "backend engineer",
-    "gendry": "smith of tools",
-    "critic": "finds what is wrong",
-    "flaky": "fails",
-    "thanks-one": "polite",
-    "thanks-two": "polite",
-}
-"""The last three misbehave as their names say: the demo brain sees to it."""
+TEAM = {"arya": "backend engineer", "gendry": "smith of tools", "critic": "finds what is wrong"}
+# These misbehave as their names say: the demo brain sees to it.
+AGENTS = {**TEAM, "flaky": "fails", "thanks-one": "polite", "thanks-two": "polite"}
 
 
 def _agent(name: str, role: str) -> str:
@@ -48,12 +42,12 @@ def _agent(name: str, role: str) -> str:
 
 
 class RunningHub:
-    def __init__(self, home: Path, port: int) -> None:
+    def __init__(self, home: Path, port: int, team: Mapping[str, str] = AGENTS) -> None:
         self.home = home
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
         home.mkdir(parents=True, exist_ok=True)
-        agents = "".join(_agent(name, role) for name, role in AGENTS.items())
+        agents = "".join(_agent(name, role) for name, role in team.items())
         (home / "moot.toml").write_text(SETTINGS.format(port=port, agents=agents))
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -26,7 +26,7 @@ export function sidesOf(
   if (link.relationship === 'subordinate') return { source: 'top', target: 'bottom' };
   const a = places[link.from];
   const b = places[link.to];
-  if (a && b && Math.abs(a.x - b.x) < WIDTH)
+  if (a && b && a.y !== b.y && Math.abs(a.x - b.x) < WIDTH + GAP)
     return a.y < b.y ? { source: 'bottom', target: 'top' } : { source: 'top', target: 'bottom' };
   return !a || !b || a.x <= b.x ? { source: 'right', target: 'left' } : { source: 'left', target: 'right' };
 }
