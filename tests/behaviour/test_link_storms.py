@@ -62,7 +62,7 @@ async def test_seventeen_linked_agents_that_write_to_two_each_end_at_the_cap(
         if limits is MANY_TURNS:  # messages are what ends it there, and the way out is one
             assert await hub.conversations.resume(way_out(stopped[0]))
             await hub.settled(timeout=20)
-            assert 32 < await said_by_agents(hub) <= 64
+            assert 32 <= await said_by_agents(hub) <= 64, "none, where all had been read by then"
 
 
 async def notices(hub: Hub) -> list[str]:

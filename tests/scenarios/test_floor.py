@@ -4,7 +4,8 @@ A step has one act and any number of expectations:
   acts         post "user: text" (with `force`, `times`) · ask "user: text" (with `awaited`) · give_up (seq)
                 claim · say "a: text" · pass · fail · expire · wait (seconds)
                 up · down · crash · restart · preview "user: text"
-                tool "a: text" (with `into`) · check · delete · edit · leave · join · continue · interrupt · pause …
+                tool "a: text" (with `into`) · check · delete · edit · leave · join
+                continue (with `resumed`) · interrupt · pause …
   expectations  turns   open turns in speaking order, "agent duty state"
                 why     {agent = "duty rule"} about the newest message (or `about` = seq)
                 refused the error code the act ends with · slots_used · head · notice (part of the newest one) …
@@ -178,7 +179,8 @@ async def change(world: World, where: str, kind: str, value: Any, step: dict[str
         case "edit":
             await world.edit(where, value, step.pop("text"))
         case "continue":
-            await world.go_on(where)
+            moved = await world.go_on(where)
+            assert moved == step.pop("resumed", moved)
         case "archive":
             await world.archive(where)
         case "stale":

@@ -311,8 +311,9 @@ class World:
     async def join(self, where: str, agent: str) -> None:
         await self.do(join, join.Join(ParticipantId("user"), self.where[where], agent))
 
-    async def go_on(self, where: str) -> None:
-        await self.do(continue_, continue_.GoOn(ParticipantId("user"), self.where[where]))
+    async def go_on(self, where: str) -> bool:
+        command = continue_.GoOn(ParticipantId("user"), self.where[where])
+        return await self.do(continue_, command)  # type: ignore[no-any-return]
 
     async def interrupt(self, where: str, partials: dict[TurnId, str]) -> tuple[TurnId, ...]:
         command = interrupt.Interrupt(ParticipantId("user"), self.where[where], partials=partials)

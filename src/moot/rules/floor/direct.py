@@ -195,17 +195,19 @@ def withdraw(room: Room, seq: int, before: int) -> None:
 
 
 def go_on(room: Room) -> bool:
-    """`/continue`: the chains' counters start again and what they blocked is delivered."""
-    blocked = room.conversation.blocked
-    calls = [call for call in blocked if call.seq > room.members[call.agent].cursor]
-    if not calls:
-        return False
-    for call in calls:
+    """`/continue`: the chains' counters start again and what they blocked is delivered. A chain that stopped here goes
+    on even where everything it blocked was read since: its agents may write again."""
+    blocked, limits = room.conversation.blocked, room.draft.at.terms.limits
+    unread = [call for call in blocked if call.seq > room.members[call.agent].cursor]
+    stopped = [call for call in blocked if brakes.root_stop(room.draft.root(call.root), limits) is not None]
+    for call in {call.root: call for call in (*stopped, *unread)}.values():
         root = room.draft.root(call.root)
         if root is not None:
             room.draft.put_root(brakes.continued(root, room.id, call.hop))
+    if not unread and not stopped:
+        return False
     room.put_conversation(structs.replace(room.conversation, blocked=()))
-    deliver(room, calls, "an agent")
+    deliver(room, unread, "an agent")
     return True
 
 
