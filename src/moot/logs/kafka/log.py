@@ -73,7 +73,7 @@ class KafkaLog(EmbeddedLog):
             loop = asyncio.get_running_loop()
             self._serving = [loop.create_task(self.relay.run()), loop.create_task(self._keep_depth())]
         try:
-            async with asyncio.timeout(START_SECONDS):
+            async with asyncio.timeout(0 if self.wakes.is_behind else START_SECONDS):
                 await self.wakes.serve(agents, watches=watches)
         except TopicTaken as taken:
             raise BadValue(
@@ -81,11 +81,10 @@ class KafkaLog(EmbeddedLog):
                 detail="two homes that share brokers need topics of their own",
                 fix=("set log.topic_prefix to a name of this home", "delete the topics, if nobody uses them"),
             ) from taken
-        except (
-            KafkaOutOfReach,
-            TimeoutError,
-        ) as trouble:  # nobody waits for brokers: the sweep does their work
-            log.warning("Kafka is out of reach", action="kafka_away", error=str(trouble))
+        except (KafkaOutOfReach, TimeoutError) as trouble:
+            # Nobody waits for brokers, and nobody twice: the sweep does their work meanwhile.
+            why = str(trouble) or f"no answer within {START_SECONDS:g} s"
+            log.warning("Kafka is out of reach", action="kafka_away", error=why)
             self.wakes.refresh()
 
     def committed(self, commit: Commit) -> None:

@@ -91,6 +91,11 @@ class Wakes:
         self._watches = self._watches or watches
         await self.keep_up()
 
+    @property
+    def is_behind(self) -> bool:
+        """It is about to find out what to read: brokers did not answer, or something has changed."""
+        return self._refreshing is not None and not self._refreshing.done()
+
     # --- what is read ------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
