@@ -32,6 +32,7 @@ from moot.ports import Clock, HomeStore, Log, Model, Presence, Reads
 from moot.rules.brain_kinds import CODE, DEMO, EXTERNAL, forms, has_model, is_cli, kind_of
 from moot.rules.brakes import AgentBudget
 from moot.settings import AgentSettings, Home, Settings, SettingsFile, load, read, terms
+from moot.settings.values import CliPermissions
 from moot.storage import FarLane, Storage
 from moot.stores.ids import ConversationIds
 from moot.stores.memory import MemoryStore
@@ -388,8 +389,17 @@ def _prompted(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
 
 def _cli(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
     """A coding CLI. Its program is looked for when it is first needed: a missing one is one turn's failure."""
-    brain, offered = command_line.brain_of(row, home, program_tools())
-    return _spec(row, brain.think, prompted=True, offered=offered, close=brain.close, budget=_budget(row))
+    brain, offered = command_line.brain_of(row, home, program_tools(spawns=bool(row.spawns)))
+    return _spec(
+        row,
+        brain.think,
+        prompted=True,
+        offered=offered,
+        close=brain.close,
+        budget=_budget(row),
+        # two turns of one that writes would be in each other's way: they share its folder
+        one_at_a_time=row.permissions is not CliPermissions.READ,
+    )
 
 
 def _budget(row: AgentSettings) -> AgentBudget:

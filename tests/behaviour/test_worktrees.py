@@ -79,7 +79,7 @@ async def test_a_checkout_is_made_once_outside_the_repository_and_no_hook_runs(
 
 async def test_a_clean_one_goes_with_its_branch(home: Home, repository: Path) -> None:
     place = await worktrees.make(home, "ann", repository)
-    assert await worktrees.clear(home, "ann") is None
+    assert await worktrees.clear(home, "ann", START) is None
     assert not place.exists()
     assert git(repository, "branch", "--list", "moot/*") == ""
     git(repository, "fsck", "--strict")
@@ -96,7 +96,7 @@ async def test_one_with_work_in_it_stays(home: Home, repository: Path, left: str
         git(place, "add", ".")
     if left == "committed":
         git(place, "commit", "--quiet", "--message=mine")
-    kept = await worktrees.clear(home, "ann")
+    kept = await worktrees.clear(home, "ann", START)
     assert kept is not None
     assert kept.why.startswith(why)
     assert place.exists()
@@ -109,7 +109,7 @@ async def test_what_was_merged_is_no_work_of_its_own(home: Home, repository: Pat
     git(place, "add", ".")
     git(place, "commit", "--quiet", "--message=mine")
     git(repository, "merge", "--quiet", "moot/ann")
-    assert await worktrees.clear(home, "ann") is None
+    assert await worktrees.clear(home, "ann", START) is None
     assert (repository / "work").exists()
 
 
@@ -157,5 +157,48 @@ async def test_nothing_that_the_repositorys_own_settings_name_is_run(home: Home,
     git(repository, "config", "include.path", "more")
     place = await worktrees.make(home, "ann", repository)
     (place / "part" / "file").touch()
-    assert await worktrees.clear(home, "ann") is None
+    assert await worktrees.clear(home, "ann", START) is None
     assert not ran.exists(), ran.read_text()
+
+
+async def test_work_that_was_left_is_named_until_it_is_taken_and_salvaged_after_two_weeks(
+    home: Home, repository: Path
+) -> None:
+    home.toml.write_text(SETTINGS.replace("{project}", str(repository)))
+    clock = ManualClock(START)
+    place = worktrees.folder_of(home, "coder")
+
+    async def named(hub: Hub) -> list[Any]:
+        return [row for row in (await hub.operator.now()).needs_you if row.what == "worktree"]
+
+    async with Hub.open(home.path, clock=clock, socket=home.hub_sock) as hub:
+        await hub.acting_as("lead").spawn("coder")
+        (place / "work").write_text("two\n")
+        await hub.agents.remove("coder")
+        await clock.advance(60)
+        [row] = await until(lambda: named(hub), bool)
+        assert (row.agent, row.error) == (
+            "coder",
+            f"the worktree of coder stays, {place}: 2 files are not committed",
+        )
+        assert row.fix == (f"git -C {place} status",)
+        again = await hub.acting_as("lead").spawn("coder")
+        assert worktrees.folder_of(home, again.agent) != place, "what one left is not another's"
+        await hub.agents.remove(again.agent)
+
+    async def gone() -> bool:
+        return not place.exists()
+
+    for days in (13, 15):
+        clock = ManualClock(START + days * 86_400)
+        async with Hub.open(home.path, clock=clock, socket=home.hub_sock) as hub:
+            await clock.advance(60)
+            if days > 14:
+                await until(gone, bool, 10)
+            else:
+                assert "coder" in [row.agent for row in await named(hub)]
+                assert place.exists()
+    kept = git(repository, "show", "--stat", "--format=%s", "moot/salvage/coder")
+    assert "Keep what coder left in its worktree" in kept
+    assert "work" in kept
+    git(repository, "fsck", "--strict")

@@ -10,7 +10,7 @@ from msgspec import Struct
 from moot.brain import AgentTurn, HostedTurn
 from moot.errors import BadValue
 from moot.model.prompt import Offered
-from moot.rules.brakes import AgentBudget
+from moot.rules.brakes import AgentBudget, BudgetsAbove, nobody_above
 
 Think = Callable[[HostedTurn], Awaitable[str | None]]
 """Somebody's function reads what every turn has (`AgentTurn`); a model's brain also needs the rest."""
@@ -56,6 +56,10 @@ class AgentSpec(Struct, frozen=True):
     """Called when its host stops."""
     budget: AgentBudget | None = None
     """What it may spend on a day; None where its thinking costs nothing."""
+    budgets_above: BudgetsAbove = nobody_above
+    """Of those that started it, and whose budgets it spends from too."""
+    one_at_a_time: bool = False
+    """Whatever `concurrency` says."""
 
     def __post_init__(self) -> None:
         refuse_unless_async(self.name, self.think)

@@ -21,7 +21,7 @@ class Charge(Struct, frozen=True, gc=False):
 
 
 def scope(command: Charge) -> Scope:
-    return Scope(records=command.account.lookups)
+    return Scope(records=brakes.lookups(command.account.empty))
 
 
 def decide(command: Charge, seen: Seen, at: Moment) -> Decision[None]:
@@ -30,13 +30,12 @@ def decide(command: Charge, seen: Seen, at: Moment) -> Decision[None]:
     return Decision(draft.changes(), None)
 
 
-def rows(draft: Draft, account: Account) -> tuple[Spending, ...]:
-    """What is spent so far, as the draft leaves it."""
-    found = [draft.record(SPENDING, *lookup.value) for lookup in account.lookups]
-    return tuple(row or empty for row, empty in zip(found, account.empty, strict=True))
+def so_far(draft: Draft, rows: tuple[Spending, ...]) -> tuple[Spending, ...]:
+    """What is spent, as the draft leaves it."""
+    return tuple(draft.record(SPENDING, row.kind.value, row.subject, row.day) or row for row in rows)
 
 
 def add(draft: Draft, account: Account, usage: JsonObject) -> None:
-    """What a turn cost, added to what its agent, its chain and everybody spend."""
-    for row in rows(draft, account):
+    """What a turn cost, added to what its agent, its chain, everybody and those above it spend."""
+    for row in so_far(draft, account.empty):
         draft.put(SPENDING, brakes.charged(row, usage, draft.at.now))

@@ -88,7 +88,7 @@ class ReplyRefused(Exception):
 def scope(command: Finish) -> Scope:
     """The turn, and whoever the reply mentions: it may invite somebody who is no member yet."""
     reply = command.outcome if isinstance(command.outcome, Said) else None
-    charged = () if command.account is None else command.account.lookups
+    charged = () if command.account is None else brakes.lookups(command.account.empty)
     if reply is None or not reply.text:
         return Scope(turns=(command.turn,), records=charged)
     key = (command.author, reply.key) if command.author is not None and reply.key else None

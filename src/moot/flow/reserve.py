@@ -5,6 +5,8 @@ Above: the host, before an agent thinks whose thinking costs money. What stopped
 told as every brake is.
 """
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from moot.flow import charge
@@ -13,7 +15,7 @@ from moot.model.chain import SpendingKind
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint, to_data
-from moot.model.ids import TurnId
+from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
 from moot.model.turn import RuleName, Turn, TurnState
 from moot.ports import Scope
@@ -40,17 +42,22 @@ class Reserve(Struct, frozen=True, gc=False):
     fence: int
     account: Account
     own: AgentBudget = AgentBudget()
+    above: Mapping[ParticipantId, AgentBudget] = {}
+    """Of those that started its agent."""
 
 
 def scope(command: Reserve) -> Scope:
-    return Scope(turns=(command.turn,), records=command.account.lookups)
+    where = command.account
+    return Scope(turns=(command.turn,), records=brakes.lookups((*where.empty, *where.beside)))
 
 
 def decide(command: Reserve, seen: Seen, at: Moment) -> Decision[bool]:
     """Answers whether the turn may begin."""
     turn = find.running(seen, command.turn, command.fence)
     draft = Draft(seen, at)
-    stop = brakes.overrun(charge.rows(draft, command.account), command.own, at.terms.limits)
+    where = command.account
+    spent = charge.so_far(draft, (*where.empty, *where.beside))
+    stop = brakes.overrun(spent, command.own, at.terms.limits, command.above)
     if stop is None:
         return Decision([], True)
     room = draft.room(find.conversation(seen, turn.conversation))
@@ -59,12 +66,12 @@ def decide(command: Reserve, seen: Seen, at: Moment) -> Decision[bool]:
 
 
 def _stop(room: Room, turn: Turn, stop: Overrun) -> None:
-    done = seats.end(
-        room, turn, TurnState.FAILED, rule=RuleName.BUDGET, error=f"{WHOSE[stop.kind]} is used up"
-    )
     name = room.draft.participant(turn.agent).name
-    setting = SETTINGS[stop.kind].format(agent=name)
-    text = f"[stopped: {name} has used up {WHOSE[stop.kind]}: {stop.spent}. Raise {setting} to go on]"
+    above = room.draft.name(stop.whose) if stop.whose not in ("", turn.agent) else ""
+    whose = f"the budget of {above}, which started it, for today" if above else WHOSE[stop.kind]
+    done = seats.end(room, turn, TurnState.FAILED, rule=RuleName.BUDGET, error=f"{whose} is used up")
+    setting = SETTINGS[stop.kind].format(agent=above or name)
+    text = f"[stopped: {name} has used up {whose}: {stop.spent}. Raise {setting} to go on]"
     room.notices.append(Notice(text, {"notice": "brake", "rule": RuleName.BUDGET.value, "agent": turn.agent}))
     body = {
         "rule": RuleName.BUDGET.value,

@@ -44,6 +44,10 @@ class Spawn(Struct, frozen=True, gc=False):
     """As the template describes it; without a name it is called after the template."""
     allowed: tuple[str, ...] = ()
     """The templates that the author may start from; people may from all."""
+    beyond: tuple[str, ...] = ()
+    """What it would have that the author has not, in words: then it is refused."""
+    elsewhere: str = ""
+    """Where it would work, if that is outside what is open to the author; in words."""
     task: str = ""
     max_seconds: float = 0.0
     """It retires after so long at the latest; 0: never because of that."""
@@ -97,6 +101,7 @@ def decide(command: Spawn, seen: Seen, at: Moment) -> Decision[SpawnedAgent]:
     turn = _turn_of(draft, author, command)
     record = _record(command, author, turn, kept, at)
     _check(draft, author, record, command.allowed, kept)
+    _check_rights(author, command)
     known = {one.id: one for one in seen.everyone()}
     name = command.newcomer.name or _free_name(command.template, known.values())
     who = enrol.admit(draft, structs.replace(command.newcomer, name=name), known)
@@ -236,6 +241,29 @@ def _check(
     if max(own, in_chain) >= limits.per_hour:
         words = "agents may be started in an hour, by one agent and in one chain"
         raise _full(author, "per_hour", limits.per_hour, words)
+
+
+def _check_rights(author: Participant, command: Spawn) -> None:
+    """Rights are handed on, not made: whoever starts an agent has them too."""
+    if command.elsewhere:
+        raise NotPermitted(
+            f"{author.name} may not start an agent in {command.newcomer.project}",
+            detail=command.elsewhere,
+            fix=(Hint(Act.SHOW_SETTING, setting="spawn.directories"),),
+            rule="spawn",
+            limit="directories",
+        )
+    if command.beyond:
+        raise NotPermitted(
+            f"{author.name} may not start an agent from the template {command.template}, which may do more than itself",
+            detail=f"it would have {'; '.join(command.beyond)}",
+            fix=(
+                f"ask a person to narrow the template, or to widen the row of {author.name}",
+                Hint(Act.EDIT_SETTINGS),
+            ),
+            rule="spawn",
+            limit="rights",
+        )
 
 
 def _full(author: Participant, limit: str, most: int, words: str) -> Braked:

@@ -14,6 +14,7 @@ from moot.context.prompt import Context, ShownPrompt, framed
 from moot.context.view import TurnView
 from moot.failpoints import failpoint
 from moot.flow import call_tool, charge, keep_session, tool_result
+from moot.model.ids import ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.prompt import Offered, Prompt, ToolCall, ToolResult, Usage
@@ -67,6 +68,8 @@ class Speaking:
         self._view = view
         self._around = around
         self._turn = turn
+        self.charged_above: tuple[ParticipantId, ...] = ()
+        """Who started its agent: what it costs is theirs too."""
         self._shown: ShownPrompt | None = None
         self._hold_back = HoldBack()
         self.shown_before = self._shown_units = 0
@@ -247,7 +250,8 @@ class Speaking:
 
     async def charge_late(self, usage: Usage) -> None:
         """Charge a turn that was interrupted and is over."""
-        where = account(self._turn.agent, self._turn.root, self._around.clock.now())
+        now = self._around.clock.now()
+        where = account(self._turn.agent, self._turn.root, now, self.charged_above)
         await self._around.store.transact(charge, charge.Charge(where, to_builtins(usage)))
 
 

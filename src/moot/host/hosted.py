@@ -12,7 +12,7 @@ from moot.model.participant import Participant
 from moot.model.prompt import Offered
 from moot.model.turn import Turn
 from moot.rules.activity import Activity, working
-from moot.rules.brakes import AgentBudget
+from moot.rules.brakes import AgentBudget, BudgetsAbove, nobody_above
 
 
 class Hosted(Struct, frozen=True):
@@ -26,6 +26,7 @@ class Hosted(Struct, frozen=True):
     offered: Offered = Offered()
     budget: AgentBudget | None = None
     """None for an agent whose thinking costs nothing."""
+    budgets_above: BudgetsAbove = nobody_above
 
 
 class Running:

@@ -14,9 +14,10 @@ async def may_begin(transact: Transact, run: Running, now: float) -> bool:
     budget, turn = run.hosted.budget, run.turn
     if budget is None:
         return True
-    where = account(turn.agent, turn.root, now)
+    above = run.hosted.budgets_above()
+    where = account(turn.agent, turn.root, now, tuple(above))
     try:
-        may: bool = await transact(reserve, reserve.Reserve(turn.id, turn.fence, where, budget))
+        may: bool = await transact(reserve, reserve.Reserve(turn.id, turn.fence, where, budget, above))
     except Stale:
         return False
     return may
@@ -24,4 +25,6 @@ async def may_begin(transact: Transact, run: Running, now: float) -> bool:
 
 def charged_to(run: Running, now: float) -> Account | None:
     """None where nothing was spent."""
-    return None if run.spent is None else account(run.turn.agent, run.turn.root, now)
+    if run.spent is None:
+        return None
+    return account(run.turn.agent, run.turn.root, now, tuple(run.hosted.budgets_above()))

@@ -51,10 +51,11 @@ def hosted(
             who=enrolled[spec.name],
             brain=CodeBrain(spec.think, spec.brain, spec.close),
             size=size_of(spec, row := rows.get(spec.name)),
-            concurrency=spec.concurrency if row is None else row.concurrency,
+            concurrency=1 if spec.one_at_a_time else spec.concurrency if row is None else row.concurrency,
             partitions=spec.partitions if row is None else row.partitions,
             offered=spec.offered,
             budget=spec.budget,
+            budgets_above=spec.budgets_above,
         )
         for spec in agents
     ]

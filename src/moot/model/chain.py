@@ -64,12 +64,14 @@ class SpendingKind(StrEnum):
     """Of one chain, however long it takes."""
     DAY = "day"
     """Of everybody on one day."""
+    STARTED = "started"
+    """Of all that one agent has started, and of theirs, on one day."""
 
 
 class Spending(Struct, frozen=True, gc=False):
     kind: SpendingKind
     subject: str
-    """The agent, or the chain; empty for a day."""
+    """The agent, or the chain; empty for everybody's day."""
     day: int = 0
     """Days since 1970, UTC; 0 for a chain."""
     cost_usd: float = 0.0

@@ -4,7 +4,9 @@ Slots and depth per round live in the floor, because they decide who is asked; h
 conversations: chain caps, the pair limiter, the no-progress detector, hourly quotas, cooldown, and budgets.
 """
 
-from collections.abc import Iterator, Sized
+from collections.abc import Callable, Iterator, Mapping, Sized
+from types import MappingProxyType
+from typing import TypeAlias
 
 from msgspec import Struct, structs
 
@@ -173,28 +175,33 @@ class AgentBudget(Struct, frozen=True, gc=False):
     tokens: int = 0
 
 
+NO_BUDGET = AgentBudget()
+BudgetsAbove: TypeAlias = Callable[[], Mapping[ParticipantId, AgentBudget]]
+"""Of whoever started an agent, and of whoever started that one; as they are set now."""
+
+
+def nobody_above() -> Mapping[ParticipantId, AgentBudget]:
+    return {}
+
+
 class Overrun(Struct, frozen=True, gc=False):
     """A budget that does not reach for another turn."""
 
     kind: SpendingKind
     spent: str
     """Of how much, in words."""
+    whose: ParticipantId = ParticipantId("")
+    """The agent whose budget it is, where it is one's."""
 
 
 class Account(Struct, frozen=True, gc=False):
-    """What a turn is charged to: its agent's day, its chain, and the day of everybody."""
+    """What a turn is charged to: its agent's day, its chain, the day of everybody, and the day of those that started
+    its agent."""
 
     agent: ParticipantId
     root: RootId
     day: int
-
-    @property
-    def lookups(self) -> tuple[Lookup[Spending], ...]:
-        return (
-            SPENDING.one(SpendingKind.AGENT.value, self.agent, self.day),
-            SPENDING.one(SpendingKind.ROOT.value, self.root, 0),
-            SPENDING.one(SpendingKind.DAY.value, "", self.day),
-        )
+    above: tuple[ParticipantId, ...] = ()
 
     @property
     def empty(self) -> tuple[Spending, ...]:
@@ -203,11 +210,25 @@ class Account(Struct, frozen=True, gc=False):
             Spending(SpendingKind.AGENT, self.agent, self.day),
             Spending(SpendingKind.ROOT, self.root, 0),
             Spending(SpendingKind.DAY, "", self.day),
+            *(Spending(SpendingKind.STARTED, one, self.day) for one in self.above),
+        )
+
+    @property
+    def beside(self) -> tuple[Spending, ...]:
+        """What counts for a budget besides, and is not charged: what its agent has started, and what those above have
+        spent themselves."""
+        return (
+            Spending(SpendingKind.STARTED, self.agent, self.day),
+            *(Spending(SpendingKind.AGENT, one, self.day) for one in self.above),
         )
 
 
-def account(agent: ParticipantId, root: RootId, now: float) -> Account:
-    return Account(agent, root, day_of(now))
+def lookups(rows: tuple[Spending, ...]) -> tuple[Lookup[Spending], ...]:
+    return tuple(SPENDING.one(row.kind.value, row.subject, row.day) for row in rows)
+
+
+def account(agent: ParticipantId, root: RootId, now: float, above: tuple[ParticipantId, ...] = ()) -> Account:
+    return Account(agent, root, day_of(now), above)
 
 
 def charged(row: Spending, usage: JsonObject, now: float) -> Spending:
@@ -227,27 +248,46 @@ def charged(row: Spending, usage: JsonObject, now: float) -> Spending:
     )
 
 
-def overrun(spent: tuple[Spending, ...], own: AgentBudget, limits: Limits) -> Overrun | None:
-    """The first budget that is used up, or does not reach for a turn like the last one."""
-    for row, usd, tokens in _held(spent, own, limits):
-        if usd and row.cost_usd + row.last_usd > usd:
-            return Overrun(row.kind, f"${row.cost_usd:.2f} of ${usd:.2f}")
-        if tokens and row.tokens + row.last_tokens > tokens:
-            return Overrun(row.kind, f"{row.tokens:,} of {tokens:,} tokens")
+def overrun(
+    spent: tuple[Spending, ...],
+    own: AgentBudget,
+    limits: Limits,
+    above: Mapping[ParticipantId, AgentBudget] = MappingProxyType({}),
+) -> Overrun | None:
+    """The first budget that is used up, or does not reach for a turn like the last one. `spent` begins with the row of
+    the agent itself."""
+    budgets = {ParticipantId(spent[0].subject): own, **above}
+    for row, usd, tokens in _held(spent, budgets, limits):
+        whose = ParticipantId(row.subject if row.kind is SpendingKind.AGENT else "")
+        if usd and (row.cost_usd >= usd or row.cost_usd + row.last_usd > usd):
+            return Overrun(row.kind, f"${row.cost_usd:.2f} of ${usd:.2f}", whose)
+        if tokens and (row.tokens >= tokens or row.tokens + row.last_tokens > tokens):
+            return Overrun(row.kind, f"{row.tokens:,} of {tokens:,} tokens", whose)
     return None
 
 
 def _held(
-    spent: tuple[Spending, ...], own: AgentBudget, limits: Limits
+    spent: tuple[Spending, ...], budgets: Mapping[ParticipantId, AgentBudget], limits: Limits
 ) -> Iterator[tuple[Spending, float, int]]:
-    budgets = {
-        SpendingKind.AGENT: (own.usd, own.tokens),
-        SpendingKind.ROOT: (limits.chain_budget_usd, limits.chain_budget_tokens),
-        SpendingKind.DAY: (limits.day_budget_usd, limits.day_budget_tokens),
-    }
+    """Every budget with what counts for it. What an agent has started spends from its budget too."""
+    by_agents: dict[str, Spending] = {}
     for row in spent:
-        usd, tokens = budgets[row.kind]
-        yield row, usd, tokens
+        match row.kind:
+            case SpendingKind.ROOT:
+                yield row, limits.chain_budget_usd, limits.chain_budget_tokens
+            case SpendingKind.DAY:
+                yield row, limits.day_budget_usd, limits.day_budget_tokens
+            case _:
+                known = by_agents.get(row.subject, Spending(SpendingKind.AGENT, row.subject, row.day))
+                by_agents[row.subject] = structs.replace(
+                    known,
+                    cost_usd=known.cost_usd + row.cost_usd,
+                    tokens=known.tokens + row.tokens,
+                    last_usd=max(known.last_usd, row.last_usd),
+                    last_tokens=max(known.last_tokens, row.last_tokens),
+                )
+    for agent, budget in budgets.items():
+        yield by_agents.get(agent, Spending(SpendingKind.AGENT, agent)), budget.usd, budget.tokens
 
 
 # --- how close each is to biting: by the same functions, read before they do ---------------------------------

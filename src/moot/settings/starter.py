@@ -18,6 +18,8 @@ class StarterAgent(Struct, frozen=True):
     name: str
     role: str = ""
     brain: str = "demo"
+    project: str = ""
+    """The folder it works in; a coding CLI needs one."""
 
 
 HEAD = """\
@@ -42,15 +44,21 @@ AGENT = """
 [[agents]]
 name = {name}
 role = {role}
-brain = {brain}       # demo | anthropic:MODEL | openai:MODEL | openai:MODEL@URL | code:module:function
+brain = {brain}       # demo | anthropic:MODEL | openai:MODEL | openai:MODEL@URL | command:claude | code:module:function
 # tools = ["shell:git,ls"]             # programs it may run, in a sandbox, inside its project
-# project = "~/work/site"              # the folder it works in, outside this one
+{project}              # the folder it works in, outside this one
 """
+NO_PROJECT = '# project = "~/work/site"'
 
 
 def first_toml(user: str, agents: Sequence[StarterAgent]) -> str:
     rows = [
-        AGENT.format(name=literal(agent.name), role=_plain(agent.role), brain=literal(agent.brain))
+        AGENT.format(
+            name=literal(agent.name),
+            role=_plain(agent.role),
+            brain=literal(agent.brain),
+            project=f"project = {_plain(agent.project)}" if agent.project else NO_PROJECT,
+        )
         for agent in agents
     ]
     return HEAD.format(user=literal(user)) + "".join(rows)

@@ -15,7 +15,7 @@ from moot.shapes.bridges import (
 )
 from moot.shapes.config import ConfigChange, Reloaded
 from moot.shapes.decisions import PersonsDecision
-from moot.shapes.limits import AgentLimit, BrakeReport, ChainLimit, PairLimit
+from moot.shapes.limits import AgentLimit, BrakeReport, Budget, ChainLimit, PairLimit
 from moot.shapes.links import (
     AppliedLinks,
     Link,
@@ -72,6 +72,7 @@ __all__ = [
     "BrakeInForce",
     "BrakeReport",
     "BridgeHolder",
+    "Budget",
     "ChainLimit",
     "ChangedValue",
     "ChatElsewhere",

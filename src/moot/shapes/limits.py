@@ -55,6 +55,25 @@ class ChainLimit(Shape, frozen=True):
     """The rule that stopped it; a person can let it go on."""
 
 
+class Budget(Shape, frozen=True):
+    """What was spent today of a budget."""
+
+    agent: str
+    """Whose it is; empty for that of all agents together."""
+    cost_usd: float
+    """By itself and by agents it has started."""
+    budget_usd: float
+    """0: no limit."""
+    tokens: int
+    budget_tokens: int
+    """0: no limit."""
+    turns: int
+    unpriced: int
+    """Turns of which nobody knows the price: they count in tokens alone."""
+    is_used_up: bool
+    """The next turn is not begun."""
+
+
 class BrakeReport(Shape, frozen=True):
     """Every brake that could bite soon, as far as the caller may see it."""
 
@@ -63,3 +82,4 @@ class BrakeReport(Shape, frozen=True):
     pairs: tuple[PairLimit, ...]
     agents: tuple[AgentLimit, ...]
     chains: tuple[ChainLimit, ...]
+    budgets: tuple[Budget, ...]

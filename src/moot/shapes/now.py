@@ -2,6 +2,7 @@
 
 from moot.model.json import Json
 from moot.shapes.decisions import PersonsDecision
+from moot.shapes.limits import Budget
 from moot.shapes.shape import Shape
 from moot.shapes.talk import Message
 
@@ -15,7 +16,8 @@ class NowAgent(Shape, frozen=True):
 
 class NowRow(Shape, frozen=True):
     what: str
-    """Needs somebody: `question`, `unread`, `failed`, `broken`, `paused`, `away`, `left`. Else `working` or `done`."""
+    """Needs somebody: `question`, `unread`, `failed`, `broken`, `paused`, `away`, `left`, `worktree`. Else `working` or
+    `done`."""
     agent: str = ""
     conversation: str = ""
     """Its name."""
@@ -48,3 +50,5 @@ class Now(Shape, frozen=True):
     working: tuple[NowRow, ...]
     done: tuple[NowRow, ...]
     brakes: tuple[BrakeInForce, ...]
+    budgets: tuple[Budget, ...]
+    """Of today, where one is set."""

@@ -26,10 +26,12 @@ class Offer(Struct, frozen=True):
     """Calls may also be read out of the agent's text (text_calls.py)."""
 
 
-def program_tools() -> tuple[Tool, ...]:
-    """What an agent that is a program is given of Moot: all that an outside agent has over MCP but its mailbox."""
+def program_tools(*, spawns: bool = False) -> tuple[Tool, ...]:
+    """What an agent that is a program is given of Moot: all that an outside agent has over MCP but its mailbox.
+
+    `spawns` says whether it may start agents."""
     talk = tuple(tool for tool in message_tools() if tool.spec.name != "send_agent_message")
-    return (*room_tools(), *talk, *task_tools(), *note_tools())
+    return (*room_tools(), *talk, *task_tools(), *note_tools(), *(spawn_tools() if spawns else ()))
 
 
 def offered(

@@ -213,3 +213,54 @@ def test_a_second_run_at_a_terminal_asks_nothing(fresh: Shell) -> None:
     code, screen = typed(fresh)
     assert code == 0
     assert "already exists" in screen
+
+
+def with_claude(tmp_path: Path) -> tuple[dict[str, str], Path]:
+    """The environment of a machine on which claude is installed, and a folder to work in."""
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    project = tmp_path / "site"
+    project.mkdir()
+    return {"PATH": f"{program.parent}:/usr/bin:/bin"}, project
+
+
+@pytest.mark.req("J-08")
+def test_coding_clis_that_are_installed_are_offered(
+    fresh: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environ, project = with_claude(tmp_path)
+    monkeypatch.setenv("PATH", environ["PATH"])
+    code, screen = typed(
+        fresh,
+        ("Your name", ""),
+        ("2/3", "arya: keeps the site"),
+        ("\n", ""),
+        ("[4] claude, a coding agent that is installed here", "4"),
+        ("folder in which arya works", "/nowhere"),
+        ("is not a folder", str(project)),
+    )
+    assert code == 0, screen
+    [arya] = load(Home(fresh.home), {}).agents
+    assert (arya.brain, arya.project) == ("command:claude", str(project))
+    assert "moot doctor cli" in screen
+
+
+@pytest.mark.req("J-08")
+def test_without_questions_a_coding_cli_works_in_the_folder_that_is_named(
+    fresh: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environ, project = with_claude(tmp_path)
+    init = ("init", "--yes", "--agent", "arya", "--brain", "command:claude", "--project")
+    inside = fresh.moot(*init, str(fresh.home.parent), env=environ)
+    assert inside.code != 0
+    assert "expected a folder outside it" in inside.err
+    assert fresh.moot(*init, str(project), env=environ).code == 0
+    made = fresh.moot("agents", "new", "gendry", "--json", env=environ)
+    assert "moot agents set gendry --model command:claude --project DIR" in made.json["offers"]
+    monkeypatch.chdir(project)
+    fresh.moot("agents", "new", "ben", "--model", "command:claude", env=environ)
+    rows = {row.name: (row.brain, row.project) for row in load(Home(fresh.home), {}).agents}
+    assert rows["arya"] == rows["ben"] == ("command:claude", str(project))
+    assert rows["gendry"][0] == "demo"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import click
 from msgspec import structs
 
 from moot import shapes
+from moot.brains.command.installed_clis import installed
 from moot.brains.llm.default_model import DEFAULTS, first_with_key
 from moot.brains.llm.keys import KeyRing
 from moot.cli.frame import resolve
@@ -24,7 +26,7 @@ from moot.errors import BadName, BadSettings, Conflict, MootError, NotFound
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import running_hub
 from moot.model.json import JsonObject
-from moot.rules.brain_kinds import has_model
+from moot.rules.brain_kinds import has_model, is_cli
 from moot.settings import Home, load
 from moot.settings.schema.fields import Fact
 from moot.settings.starter import StarterAgent, write_workspace
@@ -87,6 +89,8 @@ def new(session: Session, /, name: str, **options: Any) -> None:
     """Add a new agent to moot.toml and create its workspace."""
     home, name = home_of(session), name.lstrip("@")
     typed = {"role": "", "brain": DEMO, **_typed(session, home, options)}
+    if is_cli(str(typed["brain"])) and not typed.get("project"):
+        typed["project"] = os.getcwd()  # a coding CLI works in a folder: the one in which it is asked for
     _check_against_the_registry(session, name)
     take_back = add_agent(home, os.environ, name, typed)
 
@@ -103,7 +107,13 @@ def new(session: Session, /, name: str, **options: Any) -> None:
     files = write_workspace(
         home.agents / made.id, StarterAgent(name, options["role"] or "", made.brain), load(home).hub.user
     )
-    result = {**made.to_dict(), "files": [str(path) for path in files], "next": _to_run(home, name)}
+    offers = _offers(name) if typed["brain"] == DEMO else []
+    result = {
+        **made.to_dict(),
+        "files": [str(path) for path in files],
+        "next": _to_run(home, name),
+        "offers": offers,
+    }
     if session.json:
         session.screen.data(result)
         return
@@ -115,6 +125,17 @@ def new(session: Session, /, name: str, **options: Any) -> None:
     steps = ["moot doctor"] if broken else [*_to_run(home, name), f"moot chat {name}"]
     for number, line in enumerate(steps):
         session.screen.note(f"{'Next:' if number == 0 else '     '} {session.screen.command(line)}")
+    for number, line in enumerate(offers):
+        words = "coding agents are installed here: " if number == 0 else " " * 34
+        session.screen.note(f"{words}{session.screen.command(line)}")
+
+
+def _offers(name: str) -> list[str]:
+    """How it becomes a coding agent, with each CLI that is installed."""
+    return [
+        f"moot agents set {name} --model {shlex.quote(brain)} --project DIR"
+        for brain in installed(os.environ).values()
+    ]
 
 
 @agents.command(

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Final
 
 import click
+from msgspec import structs
 
+from moot.brains.command.installed_clis import installed
 from moot.brains.llm.default_model import DEFAULTS, LOCAL_URL, local_server_answers, with_keys
 from moot.brains.llm.keys import ANTHROPIC, KeyRing, as_holder
 from moot.cli.frame.params import Number, leaf
@@ -16,6 +18,7 @@ from moot.cli.frame.session import Session
 from moot.cli.run.welcome import shown
 from moot.cli.terminal.screen import counted
 from moot.errors import BadName, BadValue, Conflict
+from moot.rules.brain_kinds import is_cli
 from moot.rules.words.names import NameProblem, check_name, unique_slug
 from moot.settings.home import Home, find_home
 from moot.settings.load import load, parse
@@ -23,6 +26,7 @@ from moot.settings.schema.constraints import BRAIN
 from moot.settings.starter import LONGEST_ROLE, StarterAgent, first_toml, write_new, write_workspace
 
 DEMO: Final = "demo"
+CLI: Final = "command:"
 NOBODY_NAMED: Final = "helper: answers questions"
 
 
@@ -33,12 +37,16 @@ NOBODY_NAMED: Final = "helper: answers questions"
 )
 @click.option("--user", metavar="NAME", help="Your name (default user).")
 @click.option("--brain", metavar="BRAIN", help="The agents' model or other brain (default demo).")
-def init(session: Session, yes: bool, agents: tuple[str, ...], user: str | None, brain: str | None) -> None:
+@click.option(
+    "--project", metavar="DIR", help="The folder they work in (default for a coding CLI: the current one)."
+)
+def init(session: Session, yes: bool, agents: tuple[str, ...], **options: str | None) -> None:
     """Set up Moot: your name, your first agents and their model.
 
     Writes moot.toml and a workspace for each agent. Existing files are never changed.
     """
     home = Home(find_home(session.home_option, os.environ))
+    user, brain, project = options["user"], options["brain"], options["project"]
     if not yes and (session.json or not sys.stdin.isatty()):
         raise BadValue(
             "setting up asks three questions, and there is no terminal to ask on",
@@ -53,7 +61,16 @@ def init(session: Session, yes: bool, agents: tuple[str, ...], user: str | None,
     team = [_agent(line) for line in agents or ((NOBODY_NAMED,) if yes else asking.agents(who))]
     _check_names(team, who)
     thinking = _brain(brain or (DEMO if yes else asking.brain()))
-    text = first_toml(who, [StarterAgent(agent.name, agent.role, thinking) for agent in team])
+    asks = is_cli(thinking) and not yes and project is None
+    team = [
+        structs.replace(
+            agent,
+            brain=thinking,
+            project=asking.folder(agent.name) if asks else _folder(home, thinking, project),
+        )
+        for agent in team
+    ]
+    text = first_toml(who, team)
     parse(text.encode(), os.environ, file=str(home.toml), folder=home.path)
     if home.toml.exists():
         _refuse_to_add(home, team if agents else ())
@@ -106,6 +123,22 @@ def _brain(typed: str) -> str:
     return typed
 
 
+def _folder(home: Home, brain: str, typed: str | None) -> str:
+    """Where a coding CLI works: in the folder that is given, else in the current one."""
+    if typed is None and not is_cli(brain):
+        return ""
+    folder = Path(typed or ".").expanduser().resolve()
+    if not folder.is_dir():
+        raise BadValue(
+            f"{folder} is not a folder", detail="expected one that exists", fix=(f"mkdir -p {folder}",)
+        )
+    if how := home.overlaps(folder):
+        raise BadValue(
+            f"{folder} {how}", detail="expected a folder outside it", fix=("moot init --project DIR",)
+        )
+    return str(folder)
+
+
 class _Questions:
     """The three questions, for people at a terminal. A wrong answer is asked again."""
 
@@ -138,11 +171,20 @@ class _Questions:
         choices["paste a key"] = self._with_key
         near = " (one is running)" if local_server_answers() else ""
         choices[f"a server of your own, such as Ollama{near}"] = self._with_server
+        for program, brain in installed(os.environ).items():
+            choices[f"{program}, a coding agent that is installed here"] = lambda brain=brain: brain  # type: ignore[misc]
         self._screen.note("3/3  Brain for them")
         for number, words in enumerate(choices, 1):
             self._screen.note(f"     [{number}] {words}")
         picked: int = click.prompt("    ", type=Number(1, most=len(choices)), default=1, err=True)
         return list(choices.values())[picked - 1]()
+
+    def folder(self, name: str) -> str:
+        return self._until_right(
+            f"     folder in which {name} works",
+            lambda typed: _folder(self._home, CLI, typed),
+            default=str(Path.cwd()),
+        )
 
     def _with_key(self) -> str:
         choices = click.Choice(list(DEFAULTS))
@@ -216,7 +258,9 @@ def _tell(session: Session, home: Home, names: list[str], brain: str, made: list
 
 def next_commands(names: list[str], brain: str) -> list[tuple[str, str]]:
     last = ("moot keys set anthropic", "use a model instead of the demo brain")
-    if brain != DEMO:
+    if is_cli(brain):
+        last = ("moot doctor cli", "check that it is logged in and new enough")
+    elif brain != DEMO:
         last = ("moot doctor", "check the installation")
     return [
         (f"moot chat {' '.join(names[:3])}", "talk with them"),

@@ -13,6 +13,7 @@ from moot.cli.frame.hints import command
 from moot.cli.frame.hub_access import with_hub, with_reading
 from moot.cli.frame.params import AT_LEAST_1, Branch
 from moot.cli.frame.session import Session
+from moot.cli.terminal.phrases import budget_line
 from moot.cli.terminal.screen import Screen, safe
 from moot.cli.terminal.watch import watch
 from moot.model.hint import Act, Hint
@@ -97,6 +98,10 @@ def _tell_limits(screen: Screen, found: shapes.BrakeReport) -> None:
                 for row in found.agents
             ],
         )
+    if found.budgets:
+        screen.say()
+    for budget in found.budgets:
+        screen.say(safe(budget_line(budget.to_dict())))
     stopped = [row for row in found.chains if row.stopped]
     for row in stopped:
         screen.note(f"{safe(row.conversation)} is stopped ({row.stopped}): {_way_out(screen, row)}")

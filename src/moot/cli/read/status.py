@@ -10,6 +10,7 @@ from moot.cli.frame.hub_access import home_of, with_reading
 from moot.cli.frame.params import AT_LEAST_1, leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.welcome import shown
+from moot.cli.terminal.phrases import budget_line
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.cli.terminal.watch import watch
 from moot.errors import BadSettings
@@ -61,6 +62,7 @@ async def standing(hub: Hub, limit: int) -> JsonObject:
         "working": [_as_command(row) for row in found.working],
         "done": [_as_command(row) for row in found.done],
         "brakes": [brake.to_dict() for brake in found.brakes],
+        "budgets": [budget.to_dict() for budget in found.budgets],
     }
 
 
@@ -84,6 +86,8 @@ def show(screen: Screen, found: JsonObject) -> None:
     people = ", ".join(f"{agent['name']} {agent['state']}" for agent in found["agents"])
     screen.say(f"agents   {people or 'none yet'}")
     screen.say(f"home     {shown(Path(found['home']))}")
+    for number, budget in enumerate(found["budgets"]):
+        screen.say(f"{'' if number else 'budgets':<9}{safe(budget_line(budget))}")
     for title, rows in (
         ("needs you", found["needs_you"]),
         ("working", found["working"]),
@@ -101,13 +105,14 @@ def _line(row: JsonObject) -> tuple[str, str]:
     """What it is, and what can be done about it."""
     match row.get("what"):
         case "question":
-            sentence = f"{row['conversation']}: {row['agent']} asks: {row['decision']['question'][:SHOWN]}"
+            question = " ".join(row["decision"]["question"].split())
+            sentence = f"{row['conversation']}: {row['agent']} asks: {_shortened(question)}"
         case "unread":
             text = row["message"]["text"].strip().splitlines()[0][:SHOWN]
             sentence = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"
         case "failed":
             sentence = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
-        case "broken":
+        case "broken" | "worktree":
             sentence = row["error"]
         case "paused":
             sentence = f"{row['conversation']}: {row['message']['text'].strip('[]')}"
@@ -122,3 +127,8 @@ def _line(row: JsonObject) -> tuple[str, str]:
                 "",
             )
     return sentence, row["fix"]
+
+
+def _shortened(text: str) -> str:
+    """Its beginning and its end: what is asked for stands last."""
+    return text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]} … {text[-SHOWN:]}"

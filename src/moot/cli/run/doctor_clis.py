@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Final
 from msgspec import Struct
 
 from moot.brains.command.cli_plan import environment, plan_of, program_of
+from moot.brains.command.installed_clis import installed
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
 from moot.errors import MootError
 from moot.rules.brain_kinds import is_cli
@@ -66,9 +68,11 @@ async def coding_clis(home: Home) -> list[DoctorLine]:
     """One line per agent that is a CLI; where there is none, that."""
     rows = [row for row in load(home).agents if is_cli(row.brain)]
     if not rows:
-        found = [name for name in KNOWN if shutil.which(name)]
+        found = installed(os.environ)
         words = f"no agent is a coding CLI; installed: {', '.join(found) or 'none'}"
-        return [DoctorLine(TOPIC, OK, words)]
+        brain = next(iter(found.values()), "")
+        way = f"moot agents new NAME --model {shlex.quote(brain)} --project DIR" if brain else ""
+        return [DoctorLine(TOPIC, OK, words, way)]
     return [line for lines in await asyncio.gather(*(_lines(row, home) for row in rows)) for line in lines]
 
 

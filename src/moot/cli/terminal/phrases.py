@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from moot import shapes
 from moot.cli.terminal.screen import Screen, clock_time, safe
+from moot.model.json import JsonObject
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -137,3 +138,15 @@ def round_end(opening: shapes.Why, last: shapes.Why, replies: int, cap: int) -> 
     if away and not replies and not stopped:
         stopped = f"{', '.join(away)} {'is' if len(away) == 1 else 'are'} away"
     return f"turns {replies} of {cap} · ended: {stopped or 'nobody else was asked'}"
+
+
+def budget_line(budget: JsonObject) -> str:
+    """What was spent today of a budget, in money and in tokens as far as these are limited."""
+    spent = []
+    if budget["budget_usd"]:
+        spent.append(f"${budget['cost_usd']:.2f} of ${budget['budget_usd']:.2f}")
+    if budget["budget_tokens"]:
+        spent.append(f"{budget['tokens']:,} of {budget['budget_tokens']:,} tokens")
+    unknown = f", the price of {budget['unpriced']} turns is not known" if budget["unpriced"] else ""
+    over = " (used up: the next turn waits for tomorrow)" if budget["is_used_up"] else ""
+    return f"{budget['agent'] or 'all agents'}: {', '.join(spent)} today{unknown}{over}"

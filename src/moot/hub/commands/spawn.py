@@ -3,16 +3,17 @@
 Above: hub.spawn. Below: flow/spawn.py decides, process/spawned_agents.py runs what was started.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct, structs
 
 from moot import shapes
-from moot.errors import BadValue, NotFound, NotPermitted
+from moot.errors import BadValue, NotFound
 from moot.flow import spawn
 from moot.flow.enrol import Newcomer
 from moot.flow.spawn import SpawnedAgent
+from moot.hub.commands.spawn_rights import beyond
 from moot.hub.commands.values import check_described, check_project
 from moot.hub.core import Core
 from moot.hub.speaker import Speaker
@@ -50,12 +51,16 @@ async def spawned(speaker: Speaker, order: SpawnOrder) -> SpawnedAgent:
     template = _template(settings, order.template)
     kept = await core.parts.store.records(SPAWNED.all())
     project = _project(core, author, template, order.project)
-    spec(row_of(template, order.name or order.template, project), home)  # what cannot be run is refused here
+    row = row_of(template, order.name or order.template, project)
+    spec(row, home)  # what cannot be run is refused here
+    behind = row_behind(settings, author, kept)
     command = spawn.Spawn(
         author=author.id,
         template=order.template,
         newcomer=_newcomer(template, order.name, project),
         allowed=allowed(core, author, kept),
+        beyond=tuple(beyond(row, behind)) if behind is not None else (),
+        elsewhere=_elsewhere(core, author, template, project),
         task=speaker.checked(order.task) if order.task else "",
         max_seconds=template.max_minutes * 60.0,
         idle_seconds=template.idle_minutes * 60.0,
@@ -128,12 +133,22 @@ def _allowed(core: Core, who: Participant, kept: Sequence[SpawnRecord]) -> froze
         return frozenset(settings.templates)
     record = next((one for one in kept if one.agent == who.id and one.lives), None)
     if record is None:
-        row = next((row for row in settings.agents if row.name in (who.id, who.name, *who.aliases)), None)
+        row = row_behind(settings, who, kept)
         return _named(settings, row.spawns if row is not None else settings.spawn.outside_agents)
     template, above = settings.templates.get(record.template), core.directory.known(record.by)
     if template is None or above is None:
         return frozenset()
     return _named(settings, template.spawns) & _allowed(core, above, kept)
+
+
+def row_behind(settings: Settings, who: Participant, kept: Sequence[SpawnRecord]) -> AgentSettings | None:
+    """What moot.toml says of an agent: its row, or the template it was started from. None for people, and for agents
+    that come from outside."""
+    record = next((one for one in kept if one.agent == who.id and one.lives), None)
+    if record is None:
+        return next((row for row in settings.agents if row.name in (who.id, who.name, *who.aliases)), None)
+    template = settings.templates.get(record.template)
+    return row_of(template, who.name, record.project) if template is not None else None
 
 
 def _named(settings: Settings, names: tuple[str, ...]) -> frozenset[str]:
@@ -147,30 +162,31 @@ def _named(settings: Settings, names: tuple[str, ...]) -> frozenset[str]:
 def _project(core: Core, author: Participant, template: TemplateSettings, wanted: str) -> str:
     """The folder it gets; for an agent that starts one, inside what the owner's settings open to it."""
     home = core.parts.home
-    own = "" if template.project == HERE else str(home.folder(template.project))
-    theirs = str(home.folder(author.project)) if author.project not in ("", HERE) else ""
-    if not wanted:
-        return own or theirs
-    check_described(project=wanted)
-    folder = home.folder(wanted)
-    check_project(home, str(folder))
-    if not folder.is_dir():
-        raise BadValue(f"project = {shown(wanted)} is no folder", detail="expected a folder that exists")
-    if author.speaks_in_turns:
-        _refuse_elsewhere(home, folder, (own, theirs, *core.parts.settings.spawn.directories), author)
-    return str(folder)
+    own, theirs = _own(home, template.project), _own(home, author.project)
+    if wanted:
+        check_described(project=wanted)
+        check_project(home, str(home.folder(wanted)))
+        if not home.folder(wanted).is_dir():
+            raise BadValue(f"project = {shown(wanted)} is no folder", detail="expected a folder that exists")
+    folder = wanted or own or theirs
+    return str(home.folder(folder)) if folder else ""
 
 
-def _refuse_elsewhere(home: Home, folder: Path, open_to: Iterable[str], author: Participant) -> None:
-    roots = [home.folder(root) for root in open_to if root]
-    if not any(folder.is_relative_to(root) for root in roots):
-        inside = ", ".join(map(str, roots))
-        raise NotPermitted(
-            f"{author.name} may not start an agent in {folder}",
-            detail=f"expected a folder in {inside}" if inside else "spawn.directories opens none",
-            fix=(Hint(Act.SHOW_SETTING, setting="spawn.directories"),),
-            rule="spawn",
-        )
+def _own(home: Home, project: str) -> str:
+    return str(home.folder(project)) if project not in ("", HERE) else ""
+
+
+def _elsewhere(core: Core, author: Participant, template: TemplateSettings, project: str) -> str:
+    """What is wrong with a folder for this author: an agent that works in a folder starts others in there, or where the
+    owner opens more to all; one that works in none, where the template says."""
+    home = core.parts.home
+    if not author.speaks_in_turns or not project:
+        return ""
+    first = _own(home, author.project) or _own(home, template.project)
+    roots = [home.folder(root) for root in (first, *core.parts.settings.spawn.directories) if root]
+    if any(Path(project).is_relative_to(root) for root in roots):
+        return ""
+    return f"expected a folder in {', '.join(map(str, roots))}" if roots else "spawn.directories opens none"
 
 
 # --- what is said of it ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ conversations. Read by a number of queries that does not grow with the conversat
 
 import asyncio
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -13,8 +14,9 @@ from msgspec import Struct
 from moot import shapes
 from moot.hub.agents import all_shaped
 from moot.hub.core import Core
+from moot.hub.process import worktrees
 from moot.hub.process.hub_lock import running_hub
-from moot.hub.queries.limits import agent_limits, pair_limits
+from moot.hub.queries.limits import agent_limits, budgets, pair_limits
 from moot.model.hint import Act, Hint, Way, to_data
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import ConversationGlance, Message
@@ -71,6 +73,7 @@ async def now(core: Core, me: ParticipantId, limit: int) -> shapes.Now:
         *[_paused(core, one, places) for one in stopped],
         *[_row("away", turn, places, await _way_back(core, known[turn.agent])) for turn in owed],
         *[_row("left", turn, places, (Hint(Act.START_HUB),)) for turn in cut_off],
+        *(await asyncio.to_thread(_worktrees, core) if me == core.user else []),
     ]
     working = [_row("working", turn, places) for turn in open_turns if turn not in cut_off]
     done = [_row("done", turn, places) for turn in reversed(ended) if turn.state == "said"]
@@ -80,6 +83,7 @@ async def now(core: Core, me: ParticipantId, limit: int) -> shapes.Now:
         working=tuple(working[:limit]),
         done=tuple(done[:limit]),
         brakes=tuple(await _brakes(core, me, stopped, places)),
+        budgets=tuple(await budgets(core, core.parts.settings.limits, None if me == core.user else me)),
     )
 
 
@@ -216,6 +220,20 @@ def _paused(core: Core, glance: ConversationGlance, places: SeenPlaces) -> shape
         message=shapes.Message.of(glance.last, core.directory.name),
         fix=tuple(to_data([Hint(Act.CONTINUE_CHAIN, conversation=name)])),
     )
+
+
+def _worktrees(core: Core) -> list[shapes.NowRow]:
+    """Checkouts of agents that are gone, with work in them that nobody has taken yet."""
+    return [
+        shapes.NowRow(
+            "worktree",
+            agent=left.agent,
+            since=shapes.when(left.since),
+            error=f"the worktree of {left.agent} stays, {left.path}: {left.why}",
+            fix=(f"git -C {shlex.quote(left.path)} status",),
+        )
+        for left in worktrees.leftovers(core.parts.home)
+    ]
 
 
 async def _way_back(core: Core, agent: shapes.Agent) -> list[Way]:

@@ -20,7 +20,7 @@ from moot.brains.code import AgentSpec
 from moot.errors import BadValue, MootError, NotFound
 from moot.flow import retire
 from moot.flow.steps.channel import BranchesMoved
-from moot.hub.commands.spawn import HERE, can_write, row_of
+from moot.hub.commands.spawn import HERE, can_write, row_behind, row_of
 from moot.hub.core import Core
 from moot.hub.process import worktrees
 from moot.model.event import Event, EventType
@@ -30,6 +30,7 @@ from moot.model.records.spawned import SPAWNED, SpawnRecord
 from moot.model.records.task import TASKS
 from moot.model.turn import OPEN
 from moot.ports import EVERY_TURN
+from moot.rules.brakes import AgentBudget, BudgetsAbove
 from moot.settings import TemplateSettings
 from moot.settings.values import Worktree
 from moot.wiring import loaded
@@ -37,6 +38,8 @@ from moot.wiring import loaded
 log = structlog.get_logger("moot.spawn")
 
 LOOK_SECONDS: Final = 30.0
+LOOK_AGAIN_SECONDS: Final = 3600.0
+"""At a worktree that stays: somebody may have taken the work out of it."""
 TRIES: Final = 5
 TIME_IS_UP, IDLE, ORPHANED = "its time was up", "it had nothing to do", "whoever started it is gone"
 
@@ -55,8 +58,8 @@ class SpawnedAgents:
         self._working = asyncio.Lock()
         self._some = asyncio.Event()
         """There are some to look after; most hubs have none, and look for nothing."""
-        self._kept: set[str] = set()
-        """Agents that are gone and have left work behind."""
+        self._kept: dict[str, float] = {}
+        """Agents that are gone and have left work behind, and when that was last looked at."""
 
     # --- running them --------------------------------------------------------------------------------------
 
@@ -79,7 +82,33 @@ class SpawnedAgents:
             specs, broken = loaded(rows, home)
             for one in broken:
                 log.warning(one.text, action="spawn_cannot_run")
+            kept = await self._core.parts.store.records(SPAWNED.all())
+            people = {who.id: who for who in await self._core.parts.store.participants()}
+            specs = [
+                structs.replace(one, budgets_above=self._budgets_above(by_name[one.name].id, kept, people))
+                for one in specs
+            ]
             await self._start(specs, by_name)
+
+    def _budgets_above(
+        self, agent: ParticipantId, kept: Sequence[SpawnRecord], people: Mapping[ParticipantId, Participant]
+    ) -> BudgetsAbove:
+        """Who started it, and who that one; their budgets as moot.toml has them when they are asked for."""
+        by = {record.agent: record.by for record in kept}
+        above: list[Participant] = []
+        while (next_up := people.get(by.get(agent, ParticipantId("")))) is not None and next_up not in above:
+            above += [next_up] if next_up.speaks_in_turns else []
+            agent = next_up.id
+
+        def budgets() -> Mapping[ParticipantId, AgentBudget]:
+            settings = self._core.parts.settings
+            rows = {who.id: row_behind(settings, who, kept) for who in above}
+            return {
+                id: AgentBudget() if row is None else AgentBudget(row.budget_usd, row.budget_tokens)
+                for id, row in rows.items()
+            }
+
+        return budgets
 
     async def _place(self, record: SpawnRecord, template: TemplateSettings) -> str:
         """Where it works: in a checkout of its own, where it would be in another agent's way."""
@@ -136,12 +165,14 @@ class SpawnedAgents:
         clock = self._core.parts.clock
         if hasattr(clock, "watch"):
             clock.watch(self)
+        if await asyncio.to_thread(worktrees.leftovers, self._core.parts.home):
+            self._some.set()
         try:
             while True:
                 await self._some.wait()
                 await clock.sleep_until(clock.now() + LOOK_SECONDS)
                 await self.run_due()
-                if not await self._core.parts.store.records(SPAWNED.all()):
+                if not await self._core.parts.store.records(SPAWNED.all()) and not self._kept:
                     self._some.clear()
         finally:
             if hasattr(clock, "unwatch"):
@@ -166,19 +197,25 @@ class SpawnedAgents:
 
     async def _clear_up(self) -> None:
         """Take the checkouts of those away that are gone; work in them stays, and is told of once."""
-        home = self._core.parts.home
-        for record in await self._core.parts.store.records(SPAWNED.all()):
-            if record.lives or self._runs(record.agent) or record.agent in self._kept:
+        home, now = self._core.parts.home, self._core.parts.clock.now()
+        kept = await self._core.parts.store.records(SPAWNED.all())
+        living = {record.agent for record in kept if record.lives}
+        gone = [record.agent for record in kept if not record.lives]
+        # who was started is forgotten after a day, what was left is not
+        older = await asyncio.to_thread(worktrees.leftovers, home)
+        for agent in dict.fromkeys((*gone, *(ParticipantId(left.agent) for left in older))):
+            if agent in living or self._runs(agent) or self._kept.get(agent, 0.0) > now - LOOK_AGAIN_SECONDS:
                 continue
-            left = await worktrees.clear(home, record.agent)
-            if left is not None:
-                self._kept.add(record.agent)
+            left = await worktrees.clear(home, agent, now)
+            if left is not None and agent not in self._kept:
                 log.warning(
-                    f"the worktree of {record.agent} stays: {left.why}",
+                    f"the worktree of {agent} stays: {left.why}",
                     action="worktree_kept",
-                    path=str(left.path),
+                    path=left.path,
                     branch=left.branch,
                 )
+            if left is not None:
+                self._kept[agent] = now
 
     async def _reason(self, record: SpawnRecord, who: Participant) -> str:
         """Why it is to go; empty where it stays."""

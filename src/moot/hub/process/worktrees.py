@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Final
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, json
 
+from moot import files
 from moot.errors import BadValue
 from moot.settings import Home
 
@@ -23,6 +24,8 @@ log = structlog.get_logger("moot.worktrees")
 
 GIT_SECONDS: Final = 60.0
 SETUP_SECONDS: Final = 600.0
+SALVAGED_AFTER: Final = 14 * 86_400.0
+NOTE: Final = ".left.json"
 BRANCHES: Final = "moot/"
 QUIET: Final = {"core.hooksPath": os.devnull, "core.fsmonitor": "false"}
 """Git runs no hook of the repository, nor a program that watches its files: what it says is not trusted."""
@@ -40,11 +43,14 @@ class GitAnswer(Struct, frozen=True):
 
 
 class Leftover(Struct, frozen=True):
-    """A worktree that stays because there is work in it."""
+    """A worktree that stays because there is work in it. Noted beside it, so that it is known for as long as it is
+    there."""
 
-    path: Path
+    agent: str
+    path: str
     branch: str
     why: str
+    since: float
 
 
 def folder_of(home: Home, agent: str) -> Path:
@@ -86,28 +92,92 @@ async def _set_up(place: Path, setup: tuple[str, ...]) -> None:
         log.warning("worktree_setup failed", action="worktree_setup_failed", error=done.text[-500:])
 
 
-async def clear(home: Home, agent: str) -> Leftover | None:
-    """Take the worktree of an agent that is gone away, if nothing would be lost by that; else say what is in it."""
-    place = folder_of(home, agent)
+async def clear(home: Home, agent: str, now: float) -> Leftover | None:
+    """Take the worktree of an agent that is gone away, if nothing would be lost by that; else note what is in it. After
+    two weeks it is brought to a branch, and goes then."""
+    place, note = folder_of(home, agent), _note_of(home, agent)
     if not place.exists():
+        note.unlink(missing_ok=True)
+        return None
+    why = await _taken_away(place, agent)
+    before = _read(note)
+    since = before.since if before is not None else now
+    if why and now - since >= SALVAGED_AFTER and await _salvaged(place, agent):
+        why = await _taken_away(place, agent)
+    if not why:
+        note.unlink(missing_ok=True)
         return None
     branch = (await _git(place, "rev-parse", "--abbrev-ref", "HEAD")).text.strip()
+    left = Leftover(agent, str(place), branch, why, since)
+    files.replace(note, json.encode(left))
+    return left
+
+
+def leftovers(home: Home) -> list[Leftover]:
+    """What agents that are gone have left, the oldest first."""
+    found = [_read(note) for note in folder_of(home, "x").parent.glob(f"*{NOTE}")]
+    return sorted(
+        (one for one in found if one is not None and Path(one.path).exists()), key=lambda one: one.since
+    )
+
+
+def _note_of(home: Home, agent: str) -> Path:
+    place = folder_of(home, agent)
+    return place.with_name(f"{place.name}{NOTE}")
+
+
+def _read(note: Path) -> Leftover | None:
+    try:
+        return json.decode(note.read_bytes(), type=Leftover)
+    except (OSError, ValueError):
+        return None
+
+
+async def _taken_away(place: Path, agent: str) -> str:
+    """Take it away; why not, where it stays."""
     own = f"{BRANCHES}{agent}"
     if why := await _work_in(place, own):
-        return Leftover(place, branch, why)
-    common = await _git(place, "rev-parse", "--path-format=absolute", "--git-common-dir")
-    repository = Path(common.text.strip())
+        return why
+    repository = await _repository(place)
     if await _work_in(place, own):  # looked at again, right before
-        return Leftover(place, branch, "somebody is still writing in it")
+        return "somebody is still writing in it"
     gone = await _git(
         repository, "worktree", "remove", str(place)
     )  # never --force: git refuses where work is
     if gone.code:
-        return Leftover(place, branch, gone.text.strip()[-200:])
+        return gone.text.strip()[-200:]
     await _git(
         repository, "branch", "--delete", "--quiet", own
     )  # never -D: git refuses where commits would be lost
-    return None
+    return ""
+
+
+async def _repository(place: Path) -> Path:
+    common = await _git(place, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    return Path(common.text.strip())
+
+
+async def _salvaged(place: Path, agent: str) -> bool:
+    """Everything in it is committed to a branch of its own. What it worked on stays as it was."""
+    name, number = f"{BRANCHES}salvage/{agent}", 1
+    while not (await _git(place, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")).code:
+        number += 1
+        name = f"{BRANCHES}salvage/{agent}-{number}"
+    words = f"Keep what {agent} left in its worktree"
+    by_moot = ("-c", "user.name=Moot", "-c", "user.email=moot@localhost", "-c", "commit.gpgSign=false")
+    for step in (
+        ("switch", "--quiet", "--create", name),
+        ("add", "--all"),
+        (*by_moot, "commit", "--quiet", "--allow-empty", "--no-verify", f"--message={words}"),
+    ):
+        done = await _git(place, *step)
+        if done.code:
+            log.warning(
+                "cannot be salvaged", action="worktree_not_salvaged", agent=agent, error=done.text[-300:]
+            )
+            return False
+    log.info(f"the work of {agent} is on {name}", action="worktree_salvaged", agent=agent, branch=name)
+    return True
 
 
 async def _work_in(place: Path, own: str) -> str:

@@ -3,15 +3,27 @@
 from msgspec import to_builtins
 
 from moot import shapes
+from moot.hub.commands.spawn import row_behind
 from moot.hub.core import Core
-from moot.model.chain import Pair
+from moot.model.chain import Pair, Spending, SpendingKind, day_of
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ParticipantId
 from moot.model.limits import Limits
 from moot.model.message import Message
-from moot.model.participant import Kind
+from moot.model.participant import Kind, Participant
+from moot.model.records.spawned import SPAWNED
 from moot.ports import Page
-from moot.rules.brakes import MINUTE, THIN, chain_pressure, hour_pressure, pair_pressure
+from moot.rules.brakes import (
+    MINUTE,
+    NO_BUDGET,
+    THIN,
+    AgentBudget,
+    chain_pressure,
+    hour_pressure,
+    lookups,
+    overrun,
+    pair_pressure,
+)
 
 LOOKED_BACK = 20
 NOTICES = frozenset({Kind.SYSTEM, Kind.TOOL})
@@ -28,6 +40,7 @@ async def report(core: Core, me: ParticipantId, conversation: str | None) -> sha
         pairs=tuple(await pair_limits(core, limits, whose)),
         agents=tuple(await agent_limits(core, limits, whose)),
         chains=tuple(await _chains(core, limits, whose, conversation)),
+        budgets=tuple(await budgets(core, limits, whose)),
     )
 
 
@@ -69,6 +82,43 @@ async def agent_limits(core: Core, limits: Limits, whose: ParticipantId | None) 
                 )
             )
     return sorted(rows, key=lambda row: -row.turns)
+
+
+async def budgets(core: Core, limits: Limits, whose: ParticipantId | None) -> list[shapes.Budget]:
+    """Those that are set, with what was spent of them today: everybody's, and each agent's."""
+    store, settings = core.parts.store, core.parts.settings
+    kept = await store.records(SPAWNED.all())
+    shared = AgentBudget(limits.day_budget_usd, limits.day_budget_tokens)
+    found = [await _budget(core, None, shared)] if whose is None and shared != NO_BUDGET else []
+    for who in await store.participants():
+        row = row_behind(settings, who, kept) if who.listed and whose in (None, who.id) else None
+        own = AgentBudget(row.budget_usd, row.budget_tokens) if row is not None else NO_BUDGET
+        if own != NO_BUDGET:
+            found.append(await _budget(core, who, own))
+    return found
+
+
+async def _budget(core: Core, who: Participant | None, budget: AgentBudget) -> shapes.Budget:
+    """By the function that stops a turn."""
+    day = day_of(core.parts.clock.now())
+    kinds = (SpendingKind.DAY,) if who is None else (SpendingKind.AGENT, SpendingKind.STARTED)
+    empty = [Spending(kind, who.id if who is not None else "", day) for kind in kinds]
+    rows = [
+        next(iter(await core.parts.store.records(lookup)), row)
+        for row, lookup in zip(empty, lookups(tuple(empty)), strict=True)
+    ]
+    shared = Limits(day_budget_usd=budget.usd, day_budget_tokens=budget.tokens) if who is None else Limits()
+    own = budget if who is not None else NO_BUDGET
+    return shapes.Budget(
+        agent=core.directory.name(who.id) if who is not None else "",
+        cost_usd=sum(row.cost_usd for row in rows),
+        budget_usd=budget.usd,
+        tokens=sum(row.tokens for row in rows),
+        budget_tokens=budget.tokens,
+        turns=sum(row.turns for row in rows),
+        unpriced=sum(row.unpriced for row in rows),
+        is_used_up=overrun(tuple(rows), own, shared) is not None,
+    )
 
 
 async def _chains(
