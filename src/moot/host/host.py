@@ -402,8 +402,7 @@ class AgentHost:
             view = await self._context.view(turn, hosted.who, hosted.size)
             failpoint("host.prethink")
             speaking = await self._handle(view, hosted.offered, lambda chunk: self._on_chunk(turn, chunk))
-            speaking.charged_above = tuple(hosted.budgets_above())
-            run.speaking = speaking
+            run.begin(speaking)
             reply = await hosted.brain.think(speaking)
         except asyncio.CancelledError:
             raise

@@ -41,6 +41,10 @@ class Running:
         self.sign_of_life = turn.started_at
         self.renewed = turn.started_at
 
+    def begin(self, speaking: Speaking) -> None:
+        speaking.charged_above = tuple(self.hosted.budgets_above())
+        self.speaking = speaking
+
     @property
     def spent(self) -> JsonObject | None:
         return self.speaking.spent if self.speaking is not None else None

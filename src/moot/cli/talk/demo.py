@@ -17,6 +17,8 @@ from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.examples import claude_line, curl_line
 from moot.cli.run.welcome import shown
+from moot.cli.talk.demo_coding import SIGN as CODING_SIGN
+from moot.cli.talk.demo_coding import CodingTour, projects_of
 from moot.cli.talk.demo_support import SIGN as SUPPORT_SIGN
 from moot.cli.talk.demo_support import SupportTour
 from moot.cli.talk.dialogue import Dialogue
@@ -39,7 +41,7 @@ PAGE_SECONDS = 600.0
 """For reading what the demo says first."""
 DEMO_BRAIN = "demo/1"
 FAKE_MODEL = "fake model"
-SUPPORT = "support"
+SUPPORT, CODING = "support", "coding"
 SIGN = "# The demo team of `moot demo`. Scripted: no model is called."
 TOML = f"""{SIGN}
 [hub]
@@ -115,7 +117,10 @@ TOURS = {
 
 @leaf("demo", examples=("moot demo", "moot demo --tour loop --fast"))
 @click.option(
-    "--tour", type=click.Choice([*TOURS, SUPPORT]), default="group", help="Which demo to run (default group)."
+    "--tour",
+    type=click.Choice([*TOURS, SUPPORT, CODING]),
+    default="group",
+    help="Which demo to run (default group).",
 )
 @click.option("--fast", is_flag=True, help="Print replies at once, without typing speed.")
 @click.option("--with-fake-model", is_flag=True, help="Run the agents on a fake model server.")
@@ -126,16 +131,19 @@ TOURS = {
 def demo(session: Session, tour: str, with_fake_model: bool, reset: bool, **options: bool) -> None:
     """Watch offline demo agents talk, and join in."""
     home = Home(home_of(session).path / ("demo-model" if with_fake_model else "demo"))
-    desk = Home(home_of(session).path / "demo-support")
+    desk, bench = (Home(home_of(session).path / f"demo-{name}") for name in (SUPPORT, CODING))
     if reset:
-        _reset(session, home.path, desk.path)
+        _reset(session, home.path, desk.path, bench.path)
         return
     set_up_logs(session)
     if options["plain"]:
         session.screen.only_append()
+    if tour in (SUPPORT, CODING) and with_fake_model:
+        raise click.UsageError(f"the {tour} tour is scripted: leave out --with-fake-model")
+    if tour == CODING:
+        asyncio.run(CodingTour(session, bench).run())
+        return
     if tour == SUPPORT:
-        if with_fake_model:
-            raise click.UsageError("the support tour is scripted: leave out --with-fake-model")
         asyncio.run(SupportTour(session, desk).run(fast=options["fast"]))
         return
     show = Demo(session, home, TOURS[tour], plain=options["plain"], toml=TOML)
@@ -164,7 +172,7 @@ def _remove(path: Path) -> None:
         return
     toml = path / "moot.toml"
     if not toml.exists() or not any(
-        sign in toml.read_text(encoding="utf-8") for sign in (SIGN, SUPPORT_SIGN)
+        sign in toml.read_text(encoding="utf-8") for sign in (SIGN, SUPPORT_SIGN, CODING_SIGN)
     ):
         raise BadValue(
             f"{path} does not look like the demo's home; nothing was removed",
@@ -172,6 +180,7 @@ def _remove(path: Path) -> None:
             fix=(f"rm -r {path}",),
         )
     shutil.rmtree(path)
+    shutil.rmtree(projects_of(path), ignore_errors=True)
 
 
 class Demo:

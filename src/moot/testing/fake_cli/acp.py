@@ -82,7 +82,7 @@ class ScriptedAcp(ScriptedCli):
         content = [{"type": "content", "content": {"type": "text", "text": output}}]
         status = "completed" if code == 0 else "failed"
         self.update(sessionUpdate="tool_call_update", toolCallId=number, status=status, content=content)
-        self.delta(output)
+        self.report(output)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         if self.server is None:

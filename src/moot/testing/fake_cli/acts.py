@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from moot.testing.fake_cli.tour import acts_for
+
 PRICE = 0.01
 """Dollars for each prompt."""
 VERSION = "9.9.9"
@@ -77,6 +79,9 @@ def acts_of(prompt: str) -> list[str]:
 class ScriptedCli:
     """What all of them do; how it is said is the protocol's own business."""
 
+    tour = ""
+    """Whose part of the tour it plays; else what it is told in the messages."""
+
     def __init__(self) -> None:
         self.pipe = JsonPipe(self.take)
         self.prompts: queue.Queue[str] = queue.Queue()
@@ -94,7 +99,7 @@ class ScriptedCli:
             try:
                 self.session.keep(text)
                 self.began(text)
-                for act in acts_of(text):
+                for act in self.acts(text):
                     self.play(act, text)
                 self.session.cost += PRICE
                 self.session.keep()
@@ -103,6 +108,10 @@ class ScriptedCli:
                 self.ended("interrupted")
             except ProviderFails as refusal:
                 self.ended("error", str(refusal))
+
+    def acts(self, prompt: str) -> list[str]:
+        newest = re.split(r"(?m)^\[From ", prompt)[-1]
+        return acts_for(self.tour, newest) if self.tour else acts_of(prompt)
 
     def play(self, act: str, prompt: str) -> None:
         word, _, rest = act.partition(" ")
@@ -113,10 +122,10 @@ class ScriptedCli:
                 self.run(*rest.split(" ; ", 1) if word == "beside" else (rest,))
             case "moot":
                 tool, _, arguments = rest.partition(" ")
-                self.say(str(self.call(tool, json.loads(arguments or "{}"))))
+                self.report(str(self.call(tool, json.loads(arguments or "{}"))))
             case "wish":
                 tool, _, action = rest.partition(" ")
-                self.say(self.wish(tool, action))
+                self.report(self.wish(tool, action))
             case "fail":
                 raise ProviderFails(rest)
             case "die":
@@ -151,6 +160,11 @@ class ScriptedCli:
         for piece in re.findall(r"\S+\s*|\s+", text):
             self.pause(pause)
             self.delta(piece)
+
+    def report(self, outcome: str) -> None:
+        """What came of a tool: in tests it is said, on a tour it is the agent's own business."""
+        if not self.tour:
+            self.say(outcome)
 
     def run(self, command: str, call: str = "") -> None:
         """A command; with `call` a tool of Moot's while it runs."""

@@ -67,7 +67,7 @@ class ScriptedClaude(ScriptedCli):
         block = {"type": "tool_result", "tool_use_id": number, "content": output, "is_error": code != 0}
         self.pipe.send({"type": "user", "message": {"content": [block]}, "parent_tool_use_id": None})
         self.started()
-        self.delta(output)
+        self.report(output)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         self.text = ""

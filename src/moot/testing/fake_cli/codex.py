@@ -67,7 +67,7 @@ class ScriptedCodex(ScriptedCli):
         status = "completed" if code == 0 else "failed"
         item = {"type": "commandExecution", "id": number, "aggregatedOutput": output, "status": status}
         self.notice("item/completed", item=item)
-        self.delta(output)
+        self.report(output)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         answer = self.request("item/tool/call", tool=tool, arguments=arguments, callId="c", namespace="moot")
