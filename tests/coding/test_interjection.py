@@ -264,3 +264,40 @@ async def test_18_a_template_command_answers_and_its_flood_is_bounded(workshop: 
         await hub.settled(where, timeout=30)
         said = await hub.messages(where)
     assert "wrote more than 4 MiB and was stopped" in said[-1].text
+
+
+@pytest.mark.req("J-06")
+@EVERY
+async def test_a_message_elsewhere_interrupts_one_that_wants_it_so(workshop: Workshop, kind: str) -> None:
+    """It works in one folder, and does one thing at a time: a message of another agent does not wait for its end."""
+    workshop.agent("janus", "claude")
+    workshop.agent("puppet", kind, on_busy="interrupt")
+    async with workshop.hub() as hub:
+        await hub.send("puppet", "! slow " + "word " * 300)
+        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming", 20)
+        order = {"target": "puppet", "message": "! say the port is 5173"}
+        await hub.ask("janus", f"! moot send_to_agent {json.dumps(order)}", timeout=20)
+        pair = next(
+            one.id
+            for one in await hub.conversations.list()
+            if {seat.name for seat in one.participants} == {"janus", "puppet"}
+        )
+        said = await until(lambda: texts(hub, pair), lambda told: len(told) > 1, 20)
+        own = await hub.messages(await direct(hub, "puppet"))
+    assert ("puppet", "the port is 5173") in said
+    assert [one for one in own if one.metadata.get("partial")]
+
+
+@pytest.mark.req("J-06")
+async def test_by_default_a_message_elsewhere_waits(workshop: Workshop) -> None:
+    workshop.agent("puppet", "claude")
+    async with workshop.hub() as hub:
+        await hub.send("puppet", "! slow one two three four five six seven eight")
+        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming", 20)
+        there = await hub.conversations.create("there", participants=["puppet"])
+        await hub.post(there.id, "@puppet\n! say after that")
+        await hub.settled(timeout=20)
+        turns = sorted(await hub.turns(agent="puppet"), key=lambda turn: turn.started_at or "")
+        own = await hub.messages(await direct(hub, "puppet"))
+    assert own[-1].text.split()[-1] == "eight"
+    assert (turns[0].ended_at or "") <= (turns[1].started_at or ""), "one thing at a time"

@@ -297,13 +297,12 @@ class AgentHost:
 
     def partials(self) -> dict[TurnId, str]:
         """What running agents have said so far."""
-        return {
-            turn: run.speaking.said
-            for turn, run in self._running.items()
-            if run.speaking and run.speaking.said
-        }
+        return {turn: run.said for turn, run in self._running.items() if run.said}
 
     # --- turns -----------------------------------------------------------------------------------------
+
+    def does_one_thing(self, agent: ParticipantId) -> bool:
+        return agent in self._hosted and self._hosted[agent].concurrency == 1
 
     def _busy(self, agent: ParticipantId) -> int:
         return self._running_of[agent] + self._claiming.get(agent, 0)

@@ -46,6 +46,10 @@ class Running:
         self.speaking = speaking
 
     @property
+    def said(self) -> str:
+        return self.speaking.said if self.speaking is not None else ""
+
+    @property
     def spent(self) -> JsonObject | None:
         return self.speaking.spent if self.speaking is not None else None
 

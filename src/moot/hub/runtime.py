@@ -23,6 +23,7 @@ from moot.flow.hold_shares import SharedGroup
 from moot.host.agent_turn import Speaking, Surroundings
 from moot.host.held_shares import HeldShares
 from moot.host.host import AgentHost
+from moot.host.interjections import Interjections
 from moot.host.pace import Pace
 from moot.host.summariser import Summariser, SummaryPlan
 from moot.host.sweeper import Sweeper
@@ -153,15 +154,7 @@ class Runtime:
         core.watch, core.add_agents, core.reload = self.watch, self.host, self._settings.reload
         spawned = SpawnedAgents(core, self._start, self._host.runs, rules)
         core.run_spawned = self._spawned_are_run(spawned)
-        for listener in (
-            self._on_events,
-            self._settings.on_events,
-            self._host.on_events,
-            self._sweeper.on_events,
-            core.sessions.on_events,
-            core.questions.on_events,
-        ):
-            parts.log.watch(listener)
+        self._follow_the_log()
         self._start_summariser()
         await self._detach_gone_hosts()
         await end_waits_of_the_gone(parts, self._identity)
@@ -175,6 +168,18 @@ class Runtime:
             await self._take_charge(spawned)
         if hasattr(parts.clock, "watch"):
             parts.clock.watch(self._pace)
+
+    def _follow_the_log(self) -> None:
+        for listener in (
+            self._on_events,
+            self._settings.on_events,
+            self._host.on_events,
+            self._sweeper.on_events,
+            self.core.sessions.on_events,
+            self.core.questions.on_events,
+            Interjections(self.core.parts.store, self._host, self._tasks.spawn).on_events,
+        ):
+            self.core.parts.log.watch(listener)
 
     async def _keep_going(self) -> None:
         """What every process does until it ends."""

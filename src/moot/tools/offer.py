@@ -30,7 +30,8 @@ def program_tools(*, spawns: bool = False) -> tuple[Tool, ...]:
     """What an agent that is a program is given of Moot: all that an outside agent has over MCP but its mailbox.
 
     `spawns` says whether it may start agents."""
-    talk = tuple(tool for tool in message_tools() if tool.spec.name != "send_agent_message")
+    own = {tool.spec.name for tool in room_tools()} | {"send_agent_message"}
+    talk = tuple(tool for tool in message_tools() if tool.spec.name not in own)
     return (*room_tools(), *talk, *task_tools(), *note_tools(), *(spawn_tools() if spawns else ()))
 
 

@@ -11,10 +11,11 @@ from typing import Final
 from msgspec import Struct
 
 from moot.brain import HostedTurn
-from moot.errors import NotFound
+from moot.errors import BadName, NotFound, RateLimited
 from moot.model.json import JsonObject
 from moot.model.prompt import Need
-from moot.tools.hub_tools import HubTool, ToOne, step_key
+from moot.tools import hub_tools
+from moot.tools.hub_tools import HubTool, NoWords, ToOne, step_key
 
 READ_AT_ONCE: Final = 50
 FOUND_AT_ONCE: Final = 20
@@ -43,11 +44,41 @@ class MessageWanted(Struct, frozen=True, forbid_unknown_fields=True):
     message_id: str
 
 
+class NewName(Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+
+
 async def send_to_agent(turn: HostedTurn, given: ToOne) -> JsonObject:
-    receipt = await turn.hub.send(
-        given.target, given.message, intent=given.intent or None, idempotency_key=step_key(turn)
-    )
-    return {"delivered": True, "target": given.target, "id": receipt.id}
+    """A refusal is an answer that can be acted on, in the shape that it has over MCP."""
+    try:
+        receipt = await turn.hub.send(
+            given.target, given.message, intent=given.intent or None, idempotency_key=step_key(turn)
+        )
+    except NotFound:
+        names = sorted(one.name for one in await turn.hub.agents.list() if one.name != turn.agent)
+        return {"delivered": False, "error": "Agent not found", "available": names}
+    except RateLimited as limited:
+        return {"delivered": False, "error": "Rate limited", "retry_after_ms": limited.retry_after_ms or 0}
+    answer: JsonObject = {"delivered": True, "target": given.target, "id": receipt.id}
+    delayed = max((one.delayed_ms for one in receipt.deliveries), default=0)
+    return {**answer, "delayed_ms": delayed} if delayed else answer
+
+
+async def list_agents(turn: HostedTurn, given: NoWords) -> JsonObject:
+    """With the folder in which each of them works."""
+    folders = {one.name: one.project for one in await turn.hub.agents.list()}
+    listed: JsonObject = await hub_tools.list_agents(turn, given)
+    agents = [{**row, "project": folders.get(row["name"], "")} for row in listed["agents"]]
+    return {**listed, "agents": agents}
+
+
+async def set_name(turn: HostedTurn, given: NewName) -> JsonObject:
+    before = turn.hub.name
+    try:
+        renamed = await turn.hub.agents.rename(before, given.name)
+    except BadName as refusal:
+        return {"success": False, "error": refusal.title, "suggestions": list(refusal.suggestions)}
+    return {"success": True, "previous_name": before, "new_name": renamed.name}
 
 
 async def reply(turn: HostedTurn, given: ReplyTo) -> JsonObject:
@@ -92,6 +123,8 @@ async def why(turn: HostedTurn, given: MessageWanted) -> JsonObject:
 def room_tools() -> tuple[HubTool, ...]:
     return (
         HubTool(ToOne, send_to_agent, Need.SOMEBODY_TO_WRITE_TO),
+        HubTool(NoWords, list_agents),
+        HubTool(NewName, set_name),
         HubTool(ReplyTo, reply),
         HubTool(ConversationPost, post),
         HubTool(ConversationPart, read_conversation),

@@ -206,3 +206,42 @@ def test_what_the_support_tour_says_to_try_next_works_as_printed(shell: Shell) -
 
 def test_a_model_does_not_play_the_support_tour(shell: Shell) -> None:
     assert shell.moot("demo", "--tour", "support", "--with-fake-model").code == 2
+
+
+@pytest.mark.req("J-08")
+def test_the_coding_tour_shows_projects_a_question_an_interruption_and_a_permission(shell: Shell) -> None:
+    told = shell.moot("demo", "--tour", "coding", "--json", timeout=60).json
+    said = [(m["from"], m["text"].strip()) for m in told["messages"] if m["kind"] in ("agent", "human")]
+    left = iter(said)
+    for step in (
+        ("user", "Which port does the browser driver listen on? Please tell abra, too."),
+        ("janus", "Which port does the driver listen on? I need it for the panel."),
+        ("puppet", "It listens on 9223; it stands in driver.toml."),
+        ("janus", "The driver listens on port 9223. Please use it in the personas."),
+        ("abra", "Done: the personas use port 9223. I may not push by myself, so I have asked you."),
+        ("abra", "Pushed."),
+    ):
+        assert step in left, (step, said)
+    [cut] = [m for m in told["messages"] if m["metadata"].get("partial")]
+    assert cut["from"] == "abra"
+    assert cut["text"].startswith("Personas are people")
+    [asked] = told["decisions"]
+    assert asked["question"].endswith("Bash: git push")
+    assert asked["state"] == "used"
+    assert [one["agent"] for one in told["budgets"]] == ["abra", "janus", "puppet"]
+    assert told["seconds"] < 20
+
+
+def test_what_the_coding_tour_says_to_try_next_works_as_printed(shell: Shell) -> None:
+    told = shell.moot("demo", "--tour", "coding", timeout=60)
+    assert f"puppet works in {shell.home / 'demo-coding-projects' / 'puppet'}" in told.out
+    assert "abra, demo, " in told.out
+    assert ", interrupted:" in told.out
+    assert "You are asked: May abra do this in" in told.out
+    lines = [line for line in told.out.partition("Try next:\n")[2].splitlines() if line.startswith("  moot")]
+    assert len(lines) >= 4
+    for line in lines:
+        assert shell.moot(*shlex.split(line)[1:]).code == 0, line
+    assert shell.moot("demo", "--reset").code == 0
+    assert not (shell.home / "demo-coding").exists()
+    assert not (shell.home / "demo-coding-projects").exists()

@@ -17,8 +17,8 @@ from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.examples import claude_line, curl_line
 from moot.cli.run.welcome import shown
-from moot.cli.talk.demo_coding import SIGN as CODING_SIGN
-from moot.cli.talk.demo_coding import CodingTour, projects_of
+from moot.cli.talk.demo_clis import SIGN as CODING_SIGN
+from moot.cli.talk.demo_clis import CodingTour, projects_of
 from moot.cli.talk.demo_support import SIGN as SUPPORT_SIGN
 from moot.cli.talk.demo_support import SupportTour
 from moot.cli.talk.dialogue import Dialogue

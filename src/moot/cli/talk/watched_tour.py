@@ -1,6 +1,6 @@
 """A tour that plays by itself: everything that is said is shown where it is said, until nobody has anything left to do.
 
-Above: demo_support.py, demo_coding.py. Below: the events of a hub.
+Above: demo_support.py, demo_clis.py. Below: the events of a hub.
 """
 
 from __future__ import annotations

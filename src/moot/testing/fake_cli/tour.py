@@ -2,7 +2,7 @@
 
     python -m moot.testing.fake_cli.run acp --tour NAME
 
-Above: cli/talk/demo_coding.py. Below: acts.py plays them.
+Above: cli/talk/demo_clis.py. Below: acts.py plays them.
 """
 
 import json
