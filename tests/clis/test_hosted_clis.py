@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from moot.client import RemoteHub
 from moot.settings import Home
@@ -78,16 +80,34 @@ async def state_of(hub: RemoteHub) -> str:
     return str((await hub.agents.get("arya")).activity["state"])
 
 
-def command_lines(home: Path) -> list[str]:
-    """Of everything that runs for this person."""
+class Running(Struct, frozen=True):
+    pid: int
+    line: str
+    environ: str
+
+
+def running(home: Path) -> list[Running]:
+    """Everything that runs for this person."""
     mine, found = f"HOME={home}".encode(), []
     for pid in [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]:
         try:
-            if mine in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                found.append(Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " "))
+            environ = Path(f"/proc/{pid}/environ").read_bytes()
+            if mine in environ.split(b"\0"):
+                line = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+                found.append(Running(int(pid), line, environ.decode(errors="replace")))
         except OSError:
             continue
     return found
+
+
+def command_lines(home: Path) -> list[str]:
+    return [one.line for one in running(home)]
+
+
+def clis_of(home: Path, cli: str) -> list[int]:
+    """The CLI itself, without its keeper."""
+    word = "stream-json" if cli == "claude" else "app-server"
+    return [one.pid for one in running(home) if word in one.line and "keeper.py" not in one.line]
 
 
 def shell(cli: str, command: str) -> Answer:
@@ -112,22 +132,28 @@ def given(request: Request) -> str:
 async def test_1_and_2_it_answers_with_its_last_words_and_is_itself(hosted: Hosted, cli: str) -> None:
     hosted.set_up(cli)
     seen: list[Request] = []
-    trees: list[str] = []
+    trees: list[Running] = []
 
     async def play(request: Request) -> Answer:
         seen.append(request)
         if len(seen) == 1:
             name = "mcp__moot__list_agents" if cli == "claude" else "list_agents"
             return Answer("I look first.", calls=(ScriptedCall(name, {}),))
-        trees.extend(command_lines(hosted.home))
+        trees.extend(running(hosted.home))
         return Answer("Three words here, and then some more of them.")
 
     played(hosted, play)
-    async with hub_of(hosted):
+    async with hub_of(hosted, MOOT_TOKEN_ARYA="planted-token"):
         assert await hosted.ask("who are you?") == "Three words here, and then some more of them."
+        secrets = [Home(hosted.home / ".moot").token.read_text().strip(), "planted-token"]
     assert '"self' in given(seen[1]).replace("\\", "")
     assert 'self":"arya"' in given(seen[1]).replace("\\", "")
-    assert not [line for line in trees if "moot mcp" in line or "moot_" in line], "no shim, no token"
+    below = [one for one in trees if " up --json" not in one.line]
+    assert below
+    assert not [one.line for one in trees if "moot mcp" in one.line or "moot_" in one.line], (
+        "no shim, no token"
+    )
+    assert not [one.line for one in below if any(secret in one.environ + one.line for secret in secrets)]
 
 
 @BOTH
@@ -276,3 +302,109 @@ async def test_5_after_kill_9_of_the_host_in_a_tool_nothing_is_left_and_one_answ
         await hub.close()
     assert answers == ["all done"]
     assert "cut off" in given(seen[-1]), "the session was resumed"
+
+
+@BOTH
+async def test_4_interrupted_in_a_tool_nothing_of_it_is_left_running(hosted: Hosted, cli: str) -> None:
+    hosted.set_up(cli, permissions="ask", on_busy="interrupt")
+    mark = hosted.folder("project") / "mark"
+    seen: list[Request] = []
+
+    async def play(request: Request) -> Answer:
+        seen.append(request)
+        return shell(cli, f"touch {mark}; sleep 301") if len(seen) == 1 else Answer("what is new?")
+
+    played(hosted, play)
+    async with hub_of(hosted):
+        hub = await hosted.connected()
+        await hub.send("arya", "run it")
+        await until(hosted.decided, lambda _: mark.exists(), 60)
+        answer = await hub.ask("arya", "stop that", timeout=60)
+
+        async def left() -> list[str]:
+            return [line for line in command_lines(hosted.home) if "sleep 301" in line]
+
+        await until(left, lambda lines: not lines, 10)
+        tools = [one for one in await hub.messages(answer.conversation, limit=100) if one.kind == "tool"]
+        await hub.close()
+    assert answer.text == "what is new?"
+    assert tools, "what came of the tool is written down first"
+    assert "stop that" in given(seen[-1])
+
+
+@pytest.mark.timeout(180)
+@BOTH
+async def test_6_killed_it_is_resumed_once_and_a_lost_session_begins_anew_with_the_window(
+    hosted: Hosted, cli: str
+) -> None:
+    hosted.set_up(cli)
+    seen: list[Request] = []
+
+    async def play(request: Request) -> Answer:
+        seen.append(request)
+        if len(seen) == 2:
+            return Answer("slowly " * 400, fault=Fault.DRIP, seconds=0.02)
+        return Answer(f"answer {len(seen)}")
+
+    played(hosted, play)
+    async with hub_of(hosted):
+        hub = await hosted.connected()
+        await hosted.ask("my number is 4711")
+        asking = asyncio.create_task(hosted.ask("hold on", 90))
+        await until(lambda: state_of(hub), lambda state: state == "streaming", 60)
+        for pid in clis_of(hosted.home, cli):
+            os.kill(pid, signal.SIGKILL)
+        assert (await asking).startswith("answer")
+        assert "cut off" in given(seen[-1]), "the session was resumed"
+        assert "4711" in given(seen[-1]), "and is the same"
+        await hub.close()
+    places = (hosted.home / ".claude" / "projects", hosted.home / ".codex" / "sessions")
+    files = [file for place in places if place.exists() for file in place.rglob("*.jsonl")]
+    assert files
+    for file in files:
+        file.unlink()
+    for file in (hosted.home / ".codex").glob("*.sqlite*"):
+        file.unlink()  # codex keeps an index of its threads
+    before = len(seen)
+    async with hub_of(hosted):
+        assert (await hosted.ask("and what was my number?")).startswith("answer")
+    assert "4711" in given(seen[-1]), "a fresh session is told everything"
+    assert len(seen) - before <= 2
+
+
+async def test_9_codex_writes_inside_its_project_and_not_outside(hosted: Hosted) -> None:
+    hosted.set_up("codex")
+    project = hosted.folder("project")
+    (project / ".git").mkdir()
+    targets = (project / "inside.txt", hosted.home / "outside.txt", project / ".git" / "config")
+    seen: list[Request] = []
+
+    async def play(request: Request) -> Answer:
+        seen.append(request)
+        if len(seen) <= len(targets):
+            return shell("codex", f"echo x > {targets[len(seen) - 1]}")
+        return Answer("done")
+
+    played(hosted, play)
+    async with hub_of(hosted):
+        assert await hosted.ask("write") == "done"
+    assert [path.exists() for path in targets] == [True, False, False]
+
+
+async def test_11_codex_is_not_charged_again_after_a_restart(hosted: Hosted) -> None:
+    hosted.set_up("codex")
+
+    async def play(request: Request) -> Answer:
+        return Answer("fine")
+
+    played(hosted, play)
+    used: list[int] = []
+    for _ in range(3):
+        async with hub_of(hosted):
+            await hosted.ask("go on")
+            hub = await hosted.connected()
+            turns = await hub.turns(agent="arya")
+            used = [turn.usage["input_tokens"] for turn in turns if turn.usage]
+            await hub.close()
+    assert len(used) == 3
+    assert used[2] < used[0] + used[1], used

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import time
 
 import pytest
 
@@ -79,11 +80,13 @@ async def test_4_a_tool_that_runs_is_let_finish_and_its_result_is_written_down_f
 
 
 @pytest.mark.req("J-06")
+@EVERY
 async def test_4_a_tool_that_does_not_finish_is_stopped_after_its_grace(
-    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
+    """The scripted codex leaves its commands running when it is interrupted, as the real one does."""
     monkeypatch.setattr("moot.brains.command.cli_turn.INTERRUPT_GRACE", 0.5)
-    workshop.agent("arya", "claude")
+    workshop.agent("arya", kind)
     async with workshop.hub() as hub:
         await hub.send("arya", "! run sleep 300")
         await until(lambda: doing(hub, "arya"), lambda state: state == "tool", 20)
@@ -218,30 +221,34 @@ async def test_17_of_twenty_agents_two_run_at_once_and_all_answer(workshop: Work
     names = [f"agent{number}" for number in range(20)]
     for name in names:
         workshop.agent(name, "claude", "shared")
-    most, waits, late = 0, set(), []
+    most, waits, blocked = 0, set(), []
+
+    async def beat() -> None:
+        """What the loop's own thread does between two beats: waiting for a core of this machine is not counted."""
+        while True:
+            begun = time.thread_time()
+            await asyncio.sleep(0.005)
+            blocked.append(time.thread_time() - begun)
 
     async def watch(hub: Hub) -> None:
         nonlocal most
-        loop = asyncio.get_running_loop()
         while True:
-            begun = loop.time()
-            await asyncio.sleep(0.01)
-            late.append(loop.time() - begun - 0.01)
-            keepers = [
-                line for line in workshop.processes() if "fake_cli" in line and "keeper.py" not in line
-            ]
-            most = max(most, len(keepers))
+            await asyncio.sleep(0.02)
+            lines = await asyncio.to_thread(workshop.processes)
+            most = max(most, sum("fake_cli" in line and "keeper.py" not in line for line in lines))
             for agent in await hub.agents.list():
                 if "waiting for a free process" in agent.activity["label"]:
                     waits.add(agent.name)
 
     async with workshop.hub() as hub:
-        watching = asyncio.create_task(watch(hub))
+        watching = [asyncio.create_task(watch(hub)), asyncio.create_task(beat())]
         answers = await asyncio.gather(*(hub.ask(name, f"! say I am {name}", timeout=60) for name in names))
-        watching.cancel()
+        for task in watching:
+            task.cancel()
     assert [answer.text for answer in answers] == [f"I am {name}" for name in names]
     assert most <= 2
     assert len(waits) > 5, "that they wait is shown"
+    assert sorted(blocked)[int(len(blocked) * 0.99)] < 0.05
 
 
 async def test_17_a_process_that_rests_is_ended_after_its_time(workshop: Workshop) -> None:

@@ -41,6 +41,8 @@ INTERRUPT_GRACE: Final = 5.0
 """For the tool that runs when a turn is interrupted."""
 END_SECONDS: Final = 5.0
 """Between an interrupt and the end of what was prompted; then the process is ended."""
+DEAD_LOOKS: Final = 16
+"""At a process that is gone, before its last words are no longer waited for; ending one takes some seconds."""
 MAX_WAITING: Final = 256
 REPLY: Final = "reply"
 
@@ -122,13 +124,15 @@ class CliTurn:
     async def _see_through(self, driver: Driver, happened: "asyncio.Queue[Happened | CliError]") -> Ended:
         getting = asyncio.ensure_future(happened.get())
         stopping_since: float | None = None
+        dead = 0
         loop = asyncio.get_running_loop()
         try:
             while True:
                 done, _ = await asyncio.wait({getting}, timeout=LOOK_SECONDS)
                 await self._bounded(driver)
                 if not done:
-                    if not driver.alive:  # its keeper was killed: nobody closes its pipes
+                    dead = dead + 1 if not driver.alive else 0
+                    if dead > DEAD_LOOKS:  # its keeper was killed: nobody closes its pipes
                         await self._tools.cut_off("its program ended before the result was known")
                         raise CliDied("its program was killed")
                     if self._tools.any_running:

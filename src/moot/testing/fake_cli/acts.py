@@ -79,6 +79,8 @@ def acts_of(prompt: str) -> list[str]:
 class ScriptedCli:
     """What all of them do; how it is said is the protocol's own business."""
 
+    ends_its_commands = True
+    """When it is interrupted."""
     tour = ""
     """Whose part of the tour it plays; else what it is told in the messages."""
 
@@ -184,7 +186,8 @@ class ScriptedCli:
             self.call(tool, json.loads(arguments or "{}"))
         while self.child.poll() is None:
             if self.stopped.wait(0.02):
-                os.killpg(self.child.pid, signal.SIGKILL)
+                if self.ends_its_commands:
+                    os.killpg(self.child.pid, signal.SIGKILL)
                 raise ActInterrupted
         output = self.child.stdout.read() if self.child.stdout else ""
         self.tool_ended(number, output, self.child.returncode)

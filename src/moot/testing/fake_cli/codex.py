@@ -9,6 +9,7 @@ from moot.testing.fake_cli.acts import VERSION, ScriptedCli, ScriptedSession
 class ScriptedCodex(ScriptedCli):
     turn = ""
     total = 0
+    ends_its_commands = False
 
     def take(self, message: dict[str, Any]) -> None:
         method, number, params = message.get("method"), message.get("id"), message.get("params") or {}

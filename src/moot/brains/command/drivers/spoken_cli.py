@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from moot.brains.command.driver import CliDied, CliPlace, Ended, Happened, Spoke
+from moot.brains.command.driver import CliDied, CliPlace, Ended, Happened, Spoke, ToolBegan, ToolEnded
 from moot.brains.command.program.cli_process import CliProcess
 
 MAX_WAITING: Final = 1024
@@ -27,6 +27,7 @@ class SpokenCli:
         self.interrupted = False
         self.waiting: deque[Happened | None] = deque()
         """What it said, in order; None where its process has ended."""
+        self._open_tools: set[str] = set()
         self._more = asyncio.Event()
         self._less = asyncio.Event()
 
@@ -72,6 +73,10 @@ class SpokenCli:
     def tell(self, happened: Happened) -> None:
         if self.interrupted and isinstance(happened, Spoke):
             return  # nobody will read it, and its end waits behind it
+        if isinstance(happened, ToolBegan):
+            self._open_tools.add(happened.id)
+        elif isinstance(happened, ToolEnded):
+            self._open_tools.discard(happened.id)
         self.waiting.append(happened)
         self._more.set()
 
@@ -90,6 +95,7 @@ class SpokenCli:
     async def prompted(self, send: Callable[[], Awaitable[None]]) -> AsyncIterator[Happened]:
         """Send a prompt, and everything that happens until its end. Raises CliDied where the process ends first."""
         self.waiting.clear()
+        self._open_tools.clear()
         self._less.set()
         self.interrupted, self.is_prompted = False, True
         try:
@@ -99,6 +105,10 @@ class SpokenCli:
                 if happened is None:
                     words = f"{self.name} ended in the middle of its answer: {self.last_words}"
                     raise CliDied(words.rstrip(": "))
+                if isinstance(happened, Ended) and self.interrupted and self._open_tools:
+                    await (
+                        self.end()
+                    )  # it has stopped, and what it had started goes on: codex leaves commands running
                 yield happened
                 if isinstance(happened, Ended):
                     return
