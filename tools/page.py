@@ -26,6 +26,8 @@ OLDEST_NODE = (20, 19)
 INSTALL_SECONDS, BUILD_SECONDS = 600, 300
 INPUTS = ("package.json", "package-lock.json", "index.html", "vite.config.ts", "tsconfig.json")
 INPUT_FOLDERS = ("public", "src")
+# npm would try for more than a minute before it says that nobody answers; whoever runs the demo waits for that.
+SHORT_TRIES = ("--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=3000")
 STAMP = ".built-from"
 DEV_PORT = 5173
 
@@ -129,7 +131,8 @@ def build(root: Path, with_node: Node, say: Say, *, everything: bool = False) ->
     made_from = digest(root)
     if everything or not _has_packages(dashboard):
         say("  installing what it is built with (npm ci)")
-        words = ["ci", "--no-audit", "--no-fund", "--loglevel=error", *([] if everything else ["--omit=dev"])]
+        quiet = ("--no-audit", "--no-fund", "--loglevel=error")
+        words = ["ci", *quiet, *SHORT_TRIES, *([] if everything else ["--omit=dev"])]
         _run(
             with_node.npm(*words),
             dashboard,
