@@ -82,15 +82,17 @@ def test_status_tells_what_needs_you_who_works_and_what_is_done(shell: Shell, mo
     moot("send", "--as", "arya", "--conv", "build", "look here", "--no-wait")
     told = moot("status", "--json").json
     assert told["hub"] is None
-    assert [row["what"] for row in told["needs_you"]] == ["unread", "failed", "away"]
-    unread, failed, away = told["needs_you"]
+    assert [row["what"] for row in told["needs_you"]] == ["failed", "away", "unread"]
+    failed, away, unread = told["needs_you"]
     assert (unread["conversation"], unread["message"]["text"]) == ("build", "look here")
     assert (failed["agent"], failed["fix"]) == ("broken", "moot conv retry build")
     assert (away["agent"], away["conversation"]) == ("hermit", "build")
     assert [row["agent"] for row in told["done"]] == ["arya"]
     text = moot("status").out
     assert "hub      not running; start it with moot up" in text
-    assert re.search(r"needs you\n  build: 1 new, arya: look here        moot chat --conv build\n", text)
+    assert re.search(
+        r"needs you\n(?:  .*\n)+  build: 1 new, arya: look here        moot chat --conv build\n", text
+    )
     assert re.search(r"\ndone\n  \d\d:\d\d  arya in build\n", text)
 
 

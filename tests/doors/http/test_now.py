@@ -29,6 +29,17 @@ async def test_what_needs_a_person_says_what_can_be_done_as_a_request(world: Wor
     assert "on purpose" in failed["error"]
 
 
+async def test_what_was_not_read_hides_nothing_that_failed(world: World) -> None:
+    await world.hub.conversations.create("two", participants=["karl"])
+    await world.hub.acting_as("karl").post("two", "have you seen this?")
+    await world.hub.host([broken])
+    await world.hub.conversations.create("trouble", participants=["broken"])
+    await world.hub.post("trouble", "@broken please")
+    await world.hub.settled("trouble")
+    [first] = (await world.ask("owner", "GET", "/api/now?limit=1")).json()["needs_you"]
+    assert first["what"] == "failed"
+
+
 async def test_unread_messages_are_the_readers_own(world: World) -> None:
     await world.hub.conversations.create("two", participants=["karl"])
     await world.hub.acting_as("karl").post("two", "have you seen this?")

@@ -65,15 +65,15 @@ async def now(core: Core, me: ParticipantId, limit: int) -> shapes.Now:
     ]
     stopped = [one for one in glances if one.last is not None and one.last.metadata.get("notice") == BRAKE]
     owed = [turn for turn in turns if turn.state == "owed"]
-    needs = [
+    needs = [  # what somebody or something waits for first: what comes last may be cut off
         *await _questions(core, me, places),
         *(await _broken(core, agents) if me == core.user else []),
-        *await _unread(core, me, places, glances),
-        *_failed(ended, places),
         *[_paused(core, one, places) for one in stopped],
+        *_failed(ended, places),
         *[_row("away", turn, places, await _way_back(core, known[turn.agent])) for turn in owed],
         *[_row("left", turn, places, (Hint(Act.START_HUB),)) for turn in cut_off],
         *(await asyncio.to_thread(_worktrees, core) if me == core.user else []),
+        *await _unread(core, me, places, glances),
     ]
     working = [_row("working", turn, places) for turn in open_turns if turn not in cut_off]
     done = [_row("done", turn, places) for turn in reversed(ended) if turn.state == "said"]
