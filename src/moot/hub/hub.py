@@ -18,7 +18,7 @@ from msgspec import structs
 from moot import shapes
 from moot.brains.code import AgentSpec
 from moot.context.view import TurnView
-from moot.errors import NotFound, NotPermitted
+from moot.errors import NotPermitted
 from moot.flow import arrange, edit_message, post, reset_pair
 from moot.flow.steps.admission import Admission
 from moot.host.agent_turn import Speaking
@@ -252,7 +252,7 @@ class Hub(HubCalls):
         """Speak as before, in a turn that one has open: what is posted belongs to it."""
         turn = await turns.found(self._core, turn_id)
         if turn.agent != self._me:  # whose it is, is nothing to the caller
-            raise NotFound(f"there is no turn {turn_id}", what="turn", ref=str(turn_id))
+            raise turns.unknown(turn_id)
         open_turn.its_own(self._core, self._me, turn)
         return Hub(self._core, self._me, turn)
 

@@ -82,5 +82,10 @@ async def found(core: Core, id: str) -> Turn:
     """A turn by its number, as callers write it."""
     turn = await core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
     if turn is None:
-        raise NotFound(f"there is no turn {id}", what="turn", fix=(Hint(Act.LIST_TURNS),), ref=str(id))
+        raise unknown(id)
     return turn
+
+
+def unknown(id: str) -> NotFound:
+    """Of a turn that is not there and of one that is nothing to the caller: the two must not be told apart."""
+    return NotFound(f"there is no turn {id}", what="turn", fix=(Hint(Act.LIST_TURNS),), ref=str(id))
