@@ -55,6 +55,7 @@ def test_reset_removes_only_a_demo(shell: Shell) -> None:
     assert (shell.home / "demo" / "precious").exists()
 
 
+@pytest.mark.alone
 def test_on_a_terminal_a_person_types_and_agents_answer(shell: Shell) -> None:
     terminal = Terminal(shell, "demo")
     try:
@@ -82,6 +83,10 @@ def test_while_it_runs_the_printed_lines_work_as_printed(shell: Shell, tmp_path:
         [asking] = [line.strip() for line in lines if line.strip().startswith("curl ")]
         there = json.loads(run_as_printed(asking, tmp_path))["agents"]
         assert {"analyst", "writer", "critic"} <= {agent["name"] for agent in there}
+        [page] = [line.strip() for line in lines if "#code=" in line]
+        address = page.partition("/#code=")[0]
+        assert address.startswith("http://127.0.0.1:")
+        assert address in asking, "the page is served by the hub that answers the shell"
         [connecting] = [line.strip() for line in lines if line.strip().startswith("claude mcp add ")]
         _, _, server = connecting.partition(" -- ")
         hello = {

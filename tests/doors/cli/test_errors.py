@@ -160,5 +160,8 @@ def test_a_bug_is_told_in_a_sentence(shell: Shell, moot: Moot, monkeypatch: pyte
 def test_a_brain_this_version_cannot_run_is_not_run(tmp_path: Path) -> None:
     shell = make_home(tmp_path / "home", more='[[agents]]\nname = "opus"\nbrain = "command:claude"\n')
     told = shell.moot("send", "opus", "hello", "--json")
-    assert (told.code, told.json["outcome"]) == (0, "owed")
+    assert (told.code, told.json["outcome"]) == (1, "failed")
+    [cause] = told.json["causes"]
+    assert cause["rule"] == "away"
+    assert cause["fix"]
     assert len(AGENTS) + 1 == len(shell.moot("agents", "list", "--json").json)

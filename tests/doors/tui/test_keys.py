@@ -453,7 +453,7 @@ async def test_slash_export_writes_the_conversation_and_never_over_a_file(tmp_pa
         await chat.until_seen("2 messages")
         assert "arya heard: arya hello" in target.read_text()
         await chat.send(f"/export {target}")
-        await chat.until_seen("already exists")
+        await chat.until_seen("error[E205]", "choose another name")
 
 
 async def test_f4_says_why_it_does_nothing_in_a_direct_conversation(tmp_path: Path) -> None:
