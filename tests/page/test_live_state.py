@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.page.conftest import Profile, signed_in
 from tests.page.running_hub import RunningHub
@@ -70,6 +70,28 @@ def test_a_stream_that_ends_early_is_taken_up_again(profile: Profile, hub: Runni
     context.route("**/api/events*", cut)
     page = signed_in(context, hub, f"/c/{where}")
     hub.say(where, "still here")
+    expect(page.locator("article")).to_have_count(1)
+
+
+def test_what_is_said_while_a_conversation_is_being_read_is_shown(profile: Profile, hub: RunningHub) -> None:
+    """The page learns of it by an event, before the answer comes in which it is missing."""
+    where = hub.conversation(f"reading-{uuid4().hex[:6]}")
+    context = profile()
+    page = context.new_page()
+    first = [True]
+
+    def answer_late(route: Route) -> None:
+        if not first:
+            route.continue_()
+            return
+        first.clear()
+        answer = route.fetch()
+        hub.say(where, "just now")
+        expect(page.get_by_text("just now").first).to_be_visible()  # in the list, by the event
+        route.fulfill(response=answer)
+
+    context.route("**/messages?before=*", answer_late)
+    page.goto(f"{hub.url}/c/{where}#code={hub.code()}")
     expect(page.locator("article")).to_have_count(1)
 
 

@@ -7,7 +7,7 @@ import type { HubEvent, Message } from '@/api/shapes';
 import { Deltas } from './deltas';
 import { type Note, Tabs } from './leader';
 import { Outbox } from './outbox';
-import { reduce } from './reduce';
+import { placed, reduce } from './reduce';
 import { PAGE, readBefore, readSnapshot, readThread, runningTexts } from './snapshot';
 import { EMPTY, type Live } from './state';
 import { follow } from './stream';
@@ -33,6 +33,8 @@ export class Store {
   private ending = new AbortController();
   private held: Note[] | null = [];
   private reading = new Map<string, Promise<void>>();
+  /** What came in by events while a thread was read: the answer may be older. */
+  private arriving = new Map<string, Message[]>();
   private recent: string[] = [];
 
   constructor(shelf: Storage) {
@@ -135,12 +137,11 @@ export class Store {
 
   private async load(id: string): Promise<void> {
     const before = this.state.threads[id]?.messages.at(-1)?.seq ?? 0;
-    const thread = await this.persistently(() => readThread(id));
+    const heard: Message[] = [];
+    this.arriving.set(id, heard);
+    const thread = await this.persistently(() => readThread(id)).finally(() => this.arriving.delete(id));
     if (!thread) return;
-    const known = this.state.threads[id];
-    // What was posted while it was read came in by events: the longer one of the two wins at its end.
-    const tail = (known?.messages ?? []).filter((message) => message.seq > (thread.messages.at(-1)?.seq ?? 0));
-    this.setThread(id, { ...thread, messages: [...thread.messages, ...tail] });
+    this.setThread(id, heard.reduce(placed, thread));
     for (const message of thread.messages) if (message.seq > before) this.outbox.stored(message);
   }
 
@@ -243,6 +244,8 @@ export class Store {
     }
     const before = this.state;
     this.state = reduce(before, event);
+    if (event.type.startsWith('message.'))
+      this.arriving.get(event.conversation ?? '')?.push(event.body as unknown as Message);
     if (event.type === 'turn.finished') this.deltas.drop(String(event.body?.id));
     if (event.type === 'message.posted') this.outbox.stored(event.body as unknown as Message);
     if (event.type === 'agent.renamed') void this.resync();
