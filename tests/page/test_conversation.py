@@ -99,6 +99,14 @@ def test_an_answer_is_written_before_the_eyes_and_looks_as_its_agent(page: Page,
         own.locator(".message-bubble__content").evaluate("one => getComputedStyle(one).backgroundColor")
         == "rgb(37, 99, 235)"
     )
+    header = bubble.locator(".message-bubble__agent-header")
+    expect(header.locator(".message-bubble__agent-dot")).to_be_visible()
+    expect(header.locator(".message-bubble__agent-name")).to_have_text("arya")
+    expect(header.locator(".message-bubble__time")).to_have_text(re.compile(r"\d\d:\d\d"))
+    own_box, answer_box = own.locator(".message-bubble__content").bounding_box(), content.bounding_box()
+    assert own_box is not None
+    assert answer_box is not None
+    assert own_box["x"] > answer_box["x"], "people's words stand at the right, agents' at the left"
     label = page.locator('article[data-seq="2"]').get_attribute("aria-label") or ""
     assert re.match(r"arya, \d\d:\d\d: ", label)
     assert distance_to_end(page) <= 2
@@ -112,6 +120,36 @@ def test_the_only_agent_of_a_conversation_of_two_has_no_bubble(page: Page, hub: 
     expect(page.locator(".message-bubble--assistant").first).to_be_visible()
 
 
+MARKDOWN = """# A heading
+
+| pair | price |
+|---|---|
+| AAPL | **8 %** |
+
+1. first, with `code`
+2. second, [a link](https://example.org) and [a trap](javascript:alert(1))
+
+```python
+print("<b>as written</b>")
+```
+"""
+
+
+@pytest.mark.req("J-11")
+def test_markdown_is_drawn_whole_and_nothing_in_it_runs(page: Page, hub: RunningHub) -> None:
+    where = hub.conversation(f"drawn-{uuid4().hex[:6]}", "arya")
+    hub.say(where, MARKDOWN)
+    open_chat(page, hub, where)
+    body = page.locator('article[data-seq="1"]')
+    expect(body.locator("table td").nth(1).locator("strong")).to_have_text("8 %")
+    expect(body.locator(".markdown__heading")).to_have_text("A heading")
+    expect(body.locator("ol li")).to_have_count(2)
+    expect(body.locator("ol li code")).to_have_text("code")
+    expect(body.locator("pre code")).to_contain_text('print("<b>as written</b>")')
+    links = body.locator("a[href]").evaluate_all("all => all.map((one) => one.getAttribute('href'))")
+    assert links == ["https://example.org"]
+
+
 DRAFTS = [
     "@arya status?", "@gendry @critic compare", "what next?", "@all go", "mail arya@example.org", "`@arya`",
     "@nobody hey", "@arya @arya twice", "@ARYA loud", "hello @gendry, and @critic.", "(@critic)", "@arya's turn",
@@ -121,7 +159,7 @@ DRAFTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.req("J-10")
+@pytest.mark.req("M-02")
 def test_what_the_preview_says_is_who_is_owed(page: Page, hub: RunningHub) -> None:
     places = [hub.conversation(f"preview-{uuid4().hex[:6]}", "arya", "gendry", "critic") for _ in DRAFTS]
     for where, draft in zip(places, DRAFTS, strict=True):
@@ -141,7 +179,7 @@ def test_what_the_preview_says_is_who_is_owed(page: Page, hub: RunningHub) -> No
         hub.api("POST", f"/api/conversations/{where}/stop", {})
 
 
-@pytest.mark.req("J-11")
+@pytest.mark.req("M-02")
 def test_why_names_every_agent_in_the_words_of_the_hub(page: Page, hub: RunningHub) -> None:
     where = hub.conversation(f"why-{uuid4().hex[:6]}", "arya", "gendry", "critic")
     posted = hub.say(where, "@arya why so?")

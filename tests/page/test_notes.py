@@ -16,7 +16,7 @@ def opened(page: Page, hub: RunningHub, text: str) -> str:
     return name
 
 
-@pytest.mark.req("S-16")
+@pytest.mark.req("S-15")
 def test_a_note_that_somebody_else_saved_is_shown_beside_yours(page: Page, hub: RunningHub) -> None:
     name = opened(page, hub, "canary: green")
     box = page.get_by_label("Text of the note")

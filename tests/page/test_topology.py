@@ -54,6 +54,12 @@ def test_dragging_and_keys_make_the_same_link(profile: Profile, hub: RunningHub)
     expect(page.get_by_test_id("sentence")).to_contain_text(
         f"critic is superior of {dragged}. Both may start."
     )
+    for choice, sentence in (
+        ("They are peers", "are peers"),
+        (f"critic is superior of {dragged}", "is superior of"),
+    ):
+        page.get_by_label(choice).click()
+        expect(page.get_by_test_id("sentence")).to_contain_text(sentence)
     page.keyboard.press("Escape")
 
     page.locator('.react-flow__node[data-id="critic"]').focus()
