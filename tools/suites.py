@@ -166,11 +166,11 @@ TESTED = (
     Suite("sandbox", 90, workers=2),
     Suite("attacks", 90, WORKERS),
     *parted("faults", 240, 90),
+    Suite("migration", 60, beside=True),
     Suite("coding", 120, WORKERS),
-    Suite("migration", 45),
     Suite("package", 90),
     Suite("docs", 90, WORKERS, in_memory=True),
-    *parted("page", 200, 40),
+    *parted("page", 200, 70),
 )
 REQUIREMENTS = Tool("requirements", 10, (sys.executable, "-m", "tools.requirements", "--brief"))
 PLAN_BUDGETS = {"check": 90.0, "test": 1500.0}
