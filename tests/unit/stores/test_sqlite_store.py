@@ -13,6 +13,7 @@ from moot.ports import Page
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
 from moot.stores.sqlite import store as module
+from moot.stores.sqlite.file.lock import OpenMark
 from moot.stores.sqlite.reads import reads_of
 from moot.stores.sqlite.store import SqliteStore
 from tests.contract.store.verbs import conversation, put, say
@@ -119,3 +120,16 @@ async def test_a_large_page_is_the_same_as_many_small_ones(tmp_path: Path) -> No
     assert await store.messages(ROOM.id, Page(limit=34)) == whole[:34]
     assert await store.messages(ROOM.id, Page(limit=-1)) == []
     await store.close()
+
+
+async def test_whoever_comes_while_the_last_other_closes_it_is_let_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its mark was still there when it was asked for, and then the log was gone: that is no damage."""
+    await (await opened(tmp_path)).close()
+    answers, is_open = iter([True]), OpenMark.others
+    monkeypatch.setattr(OpenMark, "others", lambda mark: next(answers, False) or is_open(mark))
+    source = Source(lambda: 1_800_000_000.0, Terms(), ConversationIds())
+    again = await SqliteStore.open(tmp_path, source)
+    assert len(await again.messages(ROOM.id, Page())) == 3
+    await again.close()

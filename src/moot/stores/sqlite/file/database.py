@@ -6,6 +6,7 @@ damage. Below: migrate.py. Above: engine.py and reads.py, which get their connec
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -71,19 +72,23 @@ def opened(
 
 def _refuse_to_begin_anew(path: Path, mark: OpenMark) -> None:
     """Who has a database open has its log and the log's index too. Where one of them is gone or another, it was
-    deleted, with what it held."""
+    deleted, with what it held; or the last who had it open closes it right now, which its mark tells first."""
     if not mark.others():
         return
     now = _numbers(path)
     gone = [name for name, number in mark.noted().items() if now.get(name) != number]
-    if gone:
+    if gone and mark.others():
         raise damaged(path, f"{' and '.join(gone)} was deleted, but another process still has it open")
 
 
 def _numbers(path: Path) -> dict[str, int]:
     """The files of a database that are there, each by its number in the file system."""
-    parts = [path.with_name(path.name + ending) for ending in PARTS]
-    return {part.name: part.stat().st_ino for part in parts if part.exists()}
+    found = {}
+    for ending in PARTS:
+        part = path.with_name(path.name + ending)
+        with suppress(FileNotFoundError):  # at any moment: whoever closes it last takes its log away
+            found[part.name] = part.stat().st_ino
+    return found
 
 
 def create(path: Path, steps: tuple[migrate.Migration, ...]) -> None:
