@@ -34,11 +34,12 @@ class ToolSocket:
         self._path = folder / "s"
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
 
     @classmethod
     async def open(cls, place: CliPlace) -> "ToolSocket":
         made = cls(place, _own_folder(place.run_folder))
-        made._server = await asyncio.start_unix_server(made._serve, made._path, limit=MAX_LINE)
+        made._server = await asyncio.start_unix_server(made._accept, made._path, limit=MAX_LINE)
         os.chmod(made._path, 0o600)
         return made
 
@@ -53,20 +54,36 @@ class ToolSocket:
             self._server.close()
         for task in self._tasks:
             task.cancel()
+        reading = list(self._connections.values())
+        for writer in self._connections:
+            writer.transport.abort()
+        await asyncio.gather(*reading, return_exceptions=True)
         self._path.unlink(missing_ok=True)
         with suppress(OSError):  # somebody has put something there
             self.folder.rmdir()
 
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if (
+            self._server is None or not self._server.is_serving()
+        ):  # it had come, and was not seen before the end
+            writer.transport.abort()
+            return
+        serving = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._connections[writer] = serving
+        serving.add_done_callback(lambda _: self._connections.pop(writer, None))
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, ValueError):  # it went, or sent a line that nobody would
-            while line := await reader.readline():
-                with suppress(DecodeError):
-                    message = json.decode(line)
-                    if isinstance(message, dict):
-                        task = asyncio.get_running_loop().create_task(self._answer(message, writer))
-                        self._tasks.add(task)
-                        task.add_done_callback(self._tasks.discard)
-        writer.close()
+        try:
+            with suppress(ConnectionError, ValueError):  # it went, or sent a line that nobody would
+                while line := await reader.readline():
+                    with suppress(DecodeError):
+                        message = json.decode(line)
+                        if isinstance(message, dict):
+                            task = asyncio.get_running_loop().create_task(self._answer(message, writer))
+                            self._tasks.add(task)
+                            task.add_done_callback(self._tasks.discard)
+        finally:
+            writer.close()
 
     async def _answer(self, message: JsonObject, writer: asyncio.StreamWriter) -> None:
         answer = await tool_server.answered(self._place, message)

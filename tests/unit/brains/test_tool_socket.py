@@ -1,0 +1,30 @@
+"""The socket on which a coding CLI reaches Moot's tools: what becomes of its connections when it is closed."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, cast
+
+from moot.brains.command.driver import CliPlace
+from moot.brains.command.program.tool_socket import ToolSocket
+from tests.support.waiting import PATIENCE
+
+
+class Place:
+    """As much of a session's place as the socket reads."""
+
+    def __init__(self, run_folder: Path) -> None:
+        self.run_folder = run_folder
+
+
+async def test_closing_it_ends_the_connections_of_processes_that_are_still_there(tmp_path: Path) -> None:
+    tools = await ToolSocket.open(cast(CliPlace, Place(tmp_path / "run")))
+    words = cast(list[Any], tools.server["args"])
+    reader, writer = await asyncio.open_unix_connection(words[-1])
+    writer.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    assert b'"id":1' in await asyncio.wait_for(reader.readline(), PATIENCE)
+
+    await tools.close()
+
+    assert await asyncio.wait_for(reader.read(), PATIENCE) == b""
+    writer.close()
+    assert not tools.folder.exists()
