@@ -30,6 +30,7 @@ from moot.testing.fake_llm import Answer, Fault
 from tests.doors.http import world as doors_world
 from tests.doors.http.world import opened
 from tests.support.talking import PROVIDERS, prompt_of, talking
+from tests.support.waiting import PATIENCE
 
 SECRET = "canaryQ8z"
 LEAKY = {
@@ -152,7 +153,7 @@ async def test_no_summary_says_which_model_made_it(home: Home, monkeypatch: pyte
         await hub.conversations.create("room")
         for number in range(12):
             await hub.post("room", f"point {number}")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             async for event in hub.events(types=("conversation.summarised",), after=0):
                 assert event.body["context"] == "summary:agent:model"
                 assert "10.0.0.5" not in str(event)

@@ -8,7 +8,7 @@ import pytest
 
 from moot.flow import issue_token, rename
 from tests.doors.http.world import World, opened
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ async def test_a_long_poll_that_ends_unauthorised_leaves_its_turn_to_its_agent(w
     await until(lambda: world.hub.agents.get("bob"), lambda who: who.reachability == "live")
     await world.hub.agents.revoke_token("bob", issued.id)
     await world.hub.send("bob", "for bob alone")
-    assert (await asyncio.wait_for(waiting, 10)).status_code == 401
+    assert (await asyncio.wait_for(waiting, PATIENCE)).status_code == 401
     [turn] = await world.hub.turns(agent="bob")
     assert turn.state in ("ready", "owed"), "nobody has it"
     found = await world.ask("bob", "POST", "/api/agents/bob/check", {})

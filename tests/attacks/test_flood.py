@@ -17,7 +17,7 @@ from moot.doors.http.wire.http1 import BoundedProtocol
 from moot.doors.http.wire.unauthenticated import Strangers
 from tests.doors.http.test_ws_hostile import CONT, PING, PONG, TEXT, Raw, frame
 from tests.doors.http.world import World, opened
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ async def test_a_stranger_that_asks_thousands_of_times_at_once_is_answered_a_lit
     monkeypatch.setattr(BoundedProtocol, "on_headers_complete", counted)
     _, writer = await connected(world)
     writer.write(request(world, path=path) * 5000)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         assert [await posted(world) for _ in range(50)] == [201] * 50
     assert 50 < len(read) < 1000, "not even read ahead of a member's fifty posts"
     writer.transport.abort()
@@ -121,7 +121,7 @@ async def test_of_too_many_idle_connections_the_oldest_go_and_newcomers_get_in(
     assert not crowd[-1][0].at_eof()
     assert await posted(world) == 201
     crowd[-1][1].write(request(world, f"Authorization: Bearer {world.tokens['karl']}\r\n"))
-    assert (await asyncio.wait_for(crowd[-1][0].readline(), 10)).startswith(b"HTTP/1.1 200")
+    assert (await asyncio.wait_for(crowd[-1][0].readline(), PATIENCE)).startswith(b"HTTP/1.1 200")
     for _, writer in crowd:
         writer.close()
 
@@ -196,7 +196,7 @@ async def test_who_has_spent_least_goes_first(monkeypatch: pytest.MonkeyPatch) -
     some.do(5.0, done.set)
     some.do(5.0, lambda: order.append("flooder"))
     some.do(0.0, lambda: order.append("newcomer"))
-    await asyncio.wait_for(done.wait(), 5)
+    await asyncio.wait_for(done.wait(), PATIENCE)
     await asyncio.sleep(0)
     assert order[0] == "newcomer"
     some.close()

@@ -12,7 +12,7 @@ from moot.flow import give_up
 from moot.model.records.wait import WAITS
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.req("K-13")
 START = 1_800_000_000.0
@@ -66,12 +66,12 @@ async def test_the_time_out_is_the_clocks(tmp_path: Path) -> None:
 
     async with Hub.open(tmp_path, agents=[slow], clock=clock) as hub:
         asking = asyncio.create_task(hub.ask("slow", "well?", timeout=3600))
-        await asyncio.wait_for(begun.wait(), 10)
+        await asyncio.wait_for(begun.wait(), PATIENCE)
         await clock.advance(10)
         assert not asking.done()
         clock.set(START + 3601)
         with pytest.raises(TimedOut, match="slow did not answer within 3600 s"):
-            await asyncio.wait_for(asking, 10)
+            await asyncio.wait_for(asking, PATIENCE)
 
 
 async def test_who_gives_up_is_called_by_the_answer_after_all(tmp_path: Path) -> None:
@@ -115,10 +115,10 @@ async def test_an_interrupted_question_is_answered_once_it_goes_on(tmp_path: Pat
 
     async with Hub.open(tmp_path, agents=[arya]) as hub:
         asking = asyncio.create_task(hub.ask("arya", "greet", timeout=20))
-        await asyncio.wait_for(begun.wait(), 10)
+        await asyncio.wait_for(begun.wait(), PATIENCE)
         pair = await hub.conversations.implicit(["arya"])
         await hub.post(pair.id, "in French", interrupt=True)
-        assert (await asyncio.wait_for(asking, 10)).text == "bonjour"
+        assert (await asyncio.wait_for(asking, PATIENCE)).text == "bonjour"
         assert seen == [["greet"], ["greet", "in French"]]
 
 
@@ -133,11 +133,11 @@ async def test_a_question_stopped_for_good_is_told(tmp_path: Path) -> None:
 
     async with Hub.open(tmp_path, agents=[arya]) as hub:
         asking = asyncio.create_task(hub.ask("arya", "greet", timeout=20))
-        await asyncio.wait_for(begun.wait(), 10)
+        await asyncio.wait_for(begun.wait(), PATIENCE)
         pair = await hub.conversations.implicit(["arya"])
         await hub.conversations.stop(pair.id)
         with pytest.raises(TurnFailed, match="it was interrupted"):
-            await asyncio.wait_for(asking, 10)
+            await asyncio.wait_for(asking, PATIENCE)
 
 
 async def test_questions_to_an_absent_agent_do_not_keep_a_conversation_from_settling(tmp_path: Path) -> None:
@@ -172,14 +172,14 @@ async def test_an_answer_heard_together_with_the_interruption_is_the_answer(
         tell = questions._ended
         monkeypatch.setattr(questions, "_ended", heard.append)
         asking = asyncio.create_task(hub.ask("arya", "greet", timeout=20))
-        await asyncio.wait_for(begun.wait(), 10)
+        await asyncio.wait_for(begun.wait(), PATIENCE)
         pair = await hub.conversations.implicit(["arya"])
         await hub.post(pair.id, "go on", interrupt=True)
-        await asyncio.wait_for(again.wait(), 10)
+        await asyncio.wait_for(again.wait(), PATIENCE)
         await hub.settled(timeout=10)
         for turn in heard:
             tell(turn)
-        assert (await asyncio.wait_for(asking, 10)).text == "at last"
+        assert (await asyncio.wait_for(asking, PATIENCE)).text == "at last"
 
 
 async def test_a_deleted_question_is_told_at_once(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ async def test_a_deleted_question_is_told_at_once(tmp_path: Path) -> None:
         found = await until(lambda: hub.messages(pair.id), lambda found: len(found) == 2)
         await hub.delete(found[-1].id, version=1)
         with pytest.raises(TurnFailed, match="deleted"):
-            await asyncio.wait_for(asking, 10)
+            await asyncio.wait_for(asking, PATIENCE)
 
 
 async def test_deleting_many_at_once_leaves_the_newest_that_stands_as_the_cause(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from moot.model.answer import Receipt
 from moot.sdk import CALLS
 from moot.settings import Home
 from moot.testing import ManualClock
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 def nothing(*_: Any) -> None:
@@ -42,7 +42,7 @@ async def test_what_is_asked_while_the_hub_is_opening_is_answered_when_it_is_ope
     peer = await connect(tmp_path / "hub.sock", lambda said, _: answers.put_nowait(said), nothing)
     peer.send({"hello": 1})
     peer.send({"ping": 7})
-    assert "pong" in await asyncio.wait_for(answers.get(), 5)
+    assert "pong" in await asyncio.wait_for(answers.get(), PATIENCE)
     neighbours.answer_with(Calls(SimpleNamespace(name="user", position=3)))
     assert await asyncio.wait_for(answers.get(), 5) == {"hello": {"name": "user", "position": 3}}
     peer.close()
@@ -110,7 +110,7 @@ async def visited(home: Path) -> None:
 
 @pytest.mark.usefixtures("stopping")
 async def test_a_hub_that_is_being_stopped_lets_nobody_in_and_keeps_nobody_waiting(tmp_path: Path) -> None:
-    async with asyncio.timeout(10), RemoteHub.open(tmp_path / "run" / "hub.sock") as there:
+    async with asyncio.timeout(PATIENCE), RemoteHub.open(tmp_path / "run" / "hub.sock") as there:
         with pytest.raises(HubAbsent, match='has no door "mcp" open'):
             await visited(tmp_path)
         assert (await there.acting_as("bob").mailbox.wait(timeout=60)).messages == ()
@@ -121,7 +121,7 @@ async def test_what_a_hub_was_asked_and_did_not_answer_before_it_went_is_told_so
     tmp_path: Path, stopping: AsyncExitStack
 ) -> None:
     socket = tmp_path / "run" / "hub.sock"
-    async with asyncio.timeout(10), RemoteHub.open(socket) as there:
+    async with asyncio.timeout(PATIENCE), RemoteHub.open(socket) as there:
         asking = asyncio.ensure_future(there.ask("bob", "well?", timeout=60))
         await until(lambda: there.turns(agent="bob"), lambda turns: len(turns) == 1)
         await stopping.aclose()
@@ -138,7 +138,7 @@ async def test_what_a_hub_was_asked_and_did_not_answer_before_it_went_is_told_so
 async def test_who_follows_in_a_way_that_makes_no_sense_is_answered(tmp_path: Path, wrong: Any) -> None:
     socket = tmp_path / "run" / "hub.sock"
     answers: asyncio.Queue[JsonLine] = asyncio.Queue()
-    async with Hub.open(tmp_path, socket=socket) as here, asyncio.timeout(10):
+    async with Hub.open(tmp_path, socket=socket) as here, asyncio.timeout(PATIENCE):
         peer = await connect(socket, lambda said, _: answers.put_nowait(said), nothing)
         peer.send({"follow": 7, "with": wrong})
         if wrong == {"types": 7}:
@@ -163,7 +163,7 @@ async def test_what_comes_after_the_last_call_is_refused_and_touches_nothing(tmp
     await neighbours.listen()
     neighbours.answer_with(calls)
     connection = socket_transport.SocketTransport()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await connection.open(tmp_path / "hub.sock")
         await connection.call(CALLS["post"], socket_transport.Voice())
         await calls.close()
@@ -200,7 +200,7 @@ async def test_a_coding_agents_line_to_a_hub_that_is_being_stopped_finds_another
     async def lines() -> AsyncIterator[bytes]:
         yield json.encode(first)
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         await Shim(Home(tmp_path), {"name": "bob"}, said.append).run(lines())
     [answer] = [json.decode(one) for one in said]
     assert (answer["id"], answer["result"]["serverInfo"]["name"]) == (1, "moot")

@@ -9,6 +9,7 @@ import pytest
 
 from moot import Hub, agent
 from moot.errors import NotPermitted
+from tests.support.waiting import PATIENCE
 
 NAMES = ("a", "b", "c", "d")
 
@@ -125,6 +126,6 @@ async def test_a_group_is_refused_in_the_turn_that_tried_it_too(tmp_path: Path) 
     (tmp_path / "moot.toml").write_text('[hub]\npolicy = "links"\n')
     async with Hub.open(tmp_path, agents=[sneaking, listening]) as hub:
         await hub.send("a", "go")
-        await asyncio.wait_for(ended.wait(), 10)
+        await asyncio.wait_for(ended.wait(), PATIENCE)
         assert refusals == ["a and b are not linked"] * 2
         assert heard == []

@@ -21,7 +21,7 @@ from moot.errors import (
     Unauthenticated,
 )
 from tests.support.elsewhere import Elsewhere, Wire
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 @agent("arya")
@@ -175,7 +175,7 @@ async def test_a_long_wait_goes_on_in_pieces(place: Elsewhere, monkeypatch: pyte
         x = here.acting_as("x")
         [asked] = (await until(x.mailbox.check, lambda found: bool(found.messages))).messages
         await x.mailbox.reply(asked.id, "well")
-        assert (await asyncio.wait_for(asking, 10)).text == "well"
+        assert (await asyncio.wait_for(asking, PATIENCE)).text == "well"
         assert len(await hub.messages(asked.conversation)) == 2
         with pytest.raises(TimedOut, match=r"x did not answer within 0.2 s"):
             await hub.ask("x", "and?", timeout=0.2)
@@ -229,7 +229,7 @@ class Ear:
                 self._task.result()
             return self.texts
 
-        await until(look, lambda found: found == list(texts), 10)
+        await until(look, lambda found: found == list(texts))
 
     async def close(self) -> None:
         self._task.cancel()

@@ -12,6 +12,7 @@ from moot.errors import BadValue, Closed, Conflict, MootError, NotFound, NotPerm
 from moot.hub.commands.slash import DOES, At, Done, carry_out
 from moot.model.hint import Act, Hint
 from moot.rules.words import slash
+from tests.support.waiting import PATIENCE
 
 
 def echo(name: str) -> AgentSpec:
@@ -298,7 +299,7 @@ async def test_stop_interrupts_who_speaks_and_keeps_what_was_said(quick: Path) -
     async with Hub.open(quick, agents=[arya, echo("gendry")]) as hub:
         await hub.conversations.create("room", participants=["arya", "gendry"])
         await hub.post("room", "@arya go on")
-        await asyncio.wait_for(speaking.wait(), 10)
+        await asyncio.wait_for(speaking.wait(), PATIENCE)
         where = await hub.conversations.get("room")
         assert (await carry_out(slash.StopCommand("gendry"), At(hub, where))).lines == (
             "nobody is speaking here",

@@ -30,7 +30,7 @@ class Reader:
         async def newest() -> str | None:
             return self.found[-1] if self.found else "nothing"
 
-        await until(newest, lambda found: found == text, seconds=15)
+        await until(newest, lambda found: found == text)
 
 
 @pytest.fixture

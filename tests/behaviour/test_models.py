@@ -21,7 +21,7 @@ from moot.host.clock import SystemClock
 from moot.settings import Home, load
 from moot.testing.fake_llm import PASS_VARIANTS, Answer, FakeLLM, Fault, Request, Script, ScriptedCall
 from moot.wiring import configured_agents
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 SETTINGS = """
 [groups]
@@ -257,7 +257,7 @@ async def test_an_interruption_closes_the_connection_at_once(make_team: Any, pro
 
             listening = asyncio.create_task(listen(hub.position))
             await hub.post("room", "@ann greet")
-            await asyncio.wait_for(streamed.wait(), 20)
+            await asyncio.wait_for(streamed.wait(), PATIENCE)
             begun = time.monotonic()
             await hub.post("room", "in French", interrupt=True)
             await until(lambda: _value(team.llm.disconnects), bool)

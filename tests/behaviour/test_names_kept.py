@@ -8,6 +8,7 @@ import pytest
 
 from moot import Hub
 from moot.model.participant import Participant
+from tests.support.waiting import PATIENCE
 
 
 @pytest.mark.req("J-01")
@@ -27,7 +28,7 @@ async def test_a_slow_look_at_the_registry_does_not_undo_a_later_one(
         with monkeypatch.context() as patch:
             patch.setattr(store, "participants", slowly)
             slow = asyncio.create_task(hub._core.directory.refresh())
-            await asyncio.wait_for(has_read.wait(), 5)
+            await asyncio.wait_for(has_read.wait(), PATIENCE)
         await hub.agents.create("late", external=True)
         go_on.set()
         await slow

@@ -14,7 +14,7 @@ from moot.flow import check
 from moot.shapes import Agent, when
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 START = 1_800_000_000.0
 
@@ -201,7 +201,7 @@ async def test_a_wait_ends_with_the_message_that_comes(tmp_path: Path) -> None:
         waiting = asyncio.ensure_future(x.mailbox.wait(timeout=30))
         await _reached(hub, "x", "live")
         await hub.send("x", "now")
-        found = await asyncio.wait_for(waiting, 5)
+        found = await asyncio.wait_for(waiting, PATIENCE)
         assert [m.text for m in found.messages] == ["now"]
         await _reached(hub, "x", "on-demand")
 
@@ -209,7 +209,7 @@ async def test_a_wait_ends_with_the_message_that_comes(tmp_path: Path) -> None:
 async def test_a_wait_ends_empty_when_its_time_is_over(tmp_path: Path) -> None:
     async with Hub.open(tmp_path) as hub:
         x = await comes_in(hub, "x")
-        assert (await asyncio.wait_for(x.mailbox.wait(timeout=0.05), 5)).messages == ()
+        assert (await asyncio.wait_for(x.mailbox.wait(timeout=0.05), PATIENCE)).messages == ()
 
 
 async def test_of_two_waits_of_one_agent_one_gets_the_message(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ async def test_who_goes_while_a_message_is_being_taken_gives_it_back(
         waiting = asyncio.ensure_future(x.mailbox.wait(timeout=30))
         await _reached(hub, "x", "live")
         await hub.send("x", "now")
-        await asyncio.wait_for(taken.wait(), 5)
+        await asyncio.wait_for(taken.wait(), PATIENCE)
         waiting.cancel()
         await asyncio.wait([waiting])
         await until(lambda: turn_states(hub, "x"), lambda states: states in (["owed"], ["ready"]))
@@ -265,7 +265,7 @@ async def test_who_waits_is_answered_when_the_doors_close(tmp_path: Path) -> Non
         waiting = asyncio.ensure_future(x.mailbox.wait(timeout=30))
         await _reached(hub, "x", "live")
         hub.agents.dismiss()
-        assert (await asyncio.wait_for(waiting, 5)).messages == ()
+        assert (await asyncio.wait_for(waiting, PATIENCE)).messages == ()
 
 
 async def test_a_message_stored_by_another_process_ends_a_wait(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ async def test_a_message_stored_by_another_process_ends_a_wait(tmp_path: Path) -
         waiting = asyncio.ensure_future(x.mailbox.wait(timeout=30))
         await _reached(here, "x", "live")
         await there.send("x", "from afar")
-        assert [m.text for m in (await asyncio.wait_for(waiting, 5)).messages] == ["from afar"]
+        assert [m.text for m in (await asyncio.wait_for(waiting, PATIENCE)).messages] == ["from afar"]
 
 
 async def _reached(hub: Hub, name: str, word: str) -> None:

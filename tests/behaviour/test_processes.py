@@ -13,7 +13,7 @@ from moot import Hub, agent
 from moot.flow import attach
 from moot.host.pings import JsonLine, Peer, PingSocket, ask, short
 from moot.model.ids import HostId, ParticipantId
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 HOST = """
 import asyncio, sys
@@ -47,7 +47,7 @@ async def hosting(home: Path, name: str) -> AsyncIterator[asyncio.subprocess.Pro
         if process.returncode is None:
             assert process.stdin is not None
             process.stdin.close()
-            await asyncio.wait_for(process.wait(), 20)
+            await asyncio.wait_for(process.wait(), PATIENCE)
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ async def test_who_stops_beating_is_away_and_everybody_is_told(tmp_path: Path) -
         after = hub.position
         process.kill()
         await process.wait()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             async for event in hub.events(types=("agent.status",), after=after):
                 assert (event.by, event.body["reachability"]) == ("arya", "away")
                 break

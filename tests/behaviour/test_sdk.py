@@ -17,6 +17,7 @@ from moot.logs.embedded import EmbeddedLog
 from moot.model.ids import ConversationId
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
+from tests.support.waiting import PATIENCE
 
 
 def speaker(name: str, *answers: str | None, **options: Any) -> AgentSpec:
@@ -440,7 +441,7 @@ async def test_streaming_shows_chunks_and_never_a_pass(quick: Path) -> None:
         await hub.settled("room")
         await hub.post("room", "anything?")
         await hub.settled("room")
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE)
         assert "".join(s for s in seen if s not in ("said", "passed")) == "Hello you"
         assert [s for s in seen if s in ("said", "passed")] == ["said", "passed"]
 
@@ -460,7 +461,7 @@ async def test_an_interruption_keeps_the_partial_and_starts_again(quick: Path) -
     async with Hub.open(quick, agents=[a]) as hub:
         await hub.conversations.create("room", participants=["a"])
         await hub.post("room", "@a greet")
-        await asyncio.wait_for(started.wait(), 10)
+        await asyncio.wait_for(started.wait(), PATIENCE)
         await hub.post("room", "in French", interrupt=True)
         await hub.settled("room")
         assert await texts(hub, "room") == [
@@ -550,7 +551,7 @@ async def test_leaving_the_block_gives_running_turns_back_and_the_next_host_take
     async with Hub.open(quick, agents=[slow]) as hub:
         await hub.conversations.create("room", participants=["a"])
         await hub.post("room", "@a")
-        await asyncio.wait_for(begun.wait(), 10)
+        await asyncio.wait_for(begun.wait(), PATIENCE)
     async with Hub.open(quick, agents=[speaker("a", "finally")]) as hub:
         await hub.settled("room")
         assert (await texts(hub, "room"))[-1] == "a: finally"

@@ -254,9 +254,9 @@ async def test_an_answer_is_kept_while_the_hub_is_away(place: Elsewhere) -> None
         await place.stop()
         slow.on.set()
         here = await place.start()
-        await until(lambda: said(here, sent.conversation), lambda texts: len(texts) == 2, 20)
+        await until(lambda: said(here, sent.conversation), lambda texts: len(texts) == 2)
         await hub.send("slow", "again")
-        await until(lambda: said(here, sent.conversation), lambda texts: len(texts) == 4, 20)
+        await until(lambda: said(here, sent.conversation), lambda texts: len(texts) == 4)
         assert slow.begun == ["hello", "again"]
     await place.stop()
 

@@ -194,7 +194,7 @@ async def test_work_that_was_left_is_named_until_it_is_taken_and_salvaged_after_
         async with Hub.open(home.path, clock=clock, socket=home.hub_sock) as hub:
             await clock.advance(60)
             if days > 14:
-                await until(gone, bool, 10)
+                await until(gone, bool)
             else:
                 assert "coder" in [row.agent for row in await named(hub)]
                 assert place.exists()

@@ -319,7 +319,7 @@ async def test_4_interrupted_in_a_tool_nothing_of_it_is_left_running(hosted: Hos
         hub = await hosted.connected()
         await hub.send("arya", "run it")
         await until(hosted.decided, lambda _: mark.exists(), 60)
-        await until(lambda: state_of(hub), lambda state: state == "tool", 20)
+        await until(lambda: state_of(hub), lambda state: state == "tool")
         answer = await hub.ask("arya", "stop that", timeout=60)
 
         async def left() -> list[str]:

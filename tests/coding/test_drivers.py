@@ -33,6 +33,7 @@ from moot.brains.command.drivers.codex import CodexDriver
 from moot.brains.command.drivers.template import TemplateDriver
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec
 from tests.coding.workshop import Workshop
+from tests.support.waiting import PATIENCE
 
 TEMPLATE = "sed -n 's/^! say //p'"
 DRIVERS: dict[str, Callable[[], Driver]] = {
@@ -260,9 +261,9 @@ async def test_acp_answers_a_wish_that_is_open_at_a_cancel(workshop: Workshop) -
         assert isinstance(driver, AcpDriver)
         driver._place = structs.replace(driver._place, allow=never)
         prompting = asyncio.create_task(one.prompt("! wish Bash ls"))
-        await asyncio.wait_for(asked.wait(), 5)
+        await asyncio.wait_for(asked.wait(), PATIENCE)
         await driver.interrupt()
-        happened = await asyncio.wait_for(prompting, 5)
+        happened = await asyncio.wait_for(prompting, PATIENCE)
     assert isinstance(happened[-1], Ended)
     assert happened[-1].how is PromptEnding.INTERRUPTED
 

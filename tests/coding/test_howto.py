@@ -11,7 +11,7 @@ import pytest
 from moot.client import RemoteHub
 from moot.settings import Home
 from tests.coding.workshop import Workshop
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "run-coding-agents.md"
 MOOT = Path(sys.executable).with_name("moot")
@@ -69,6 +69,6 @@ async def test_the_page_works_as_printed(workshop: Workshop, monkeypatch: pytest
         await found.close()
     finally:
         hub.terminate()
-        await asyncio.wait_for(hub.wait(), 20)
+        await asyncio.wait_for(hub.wait(), PATIENCE)
     assert "It listens on 9223; it stands in driver.toml." in said
     assert (workshop.person / "work" / "abra" / "personas.toml").read_text() == "port=9223\n"

@@ -43,7 +43,7 @@ async def test_3_interrupted_in_mid_text_its_words_are_kept_and_quoted_and_the_s
         await hub.send(
             "arya", "! slow one two three four five six seven eight nine ten eleven twelve thirteen"
         )
-        await until(lambda: doing(hub, "arya"), lambda state: state == "streaming", 20)
+        await until(lambda: doing(hub, "arya"), lambda state: state == "streaming")
         where = await direct(hub, "arya")
         begun = asyncio.get_running_loop().time()
         await hub.post(where, "! prompt", interrupt=True)
@@ -68,7 +68,7 @@ async def test_4_a_tool_that_runs_is_let_finish_and_its_result_is_written_down_f
     workshop.agent("arya", "claude")
     async with workshop.hub() as hub:
         await hub.send("arya", "! run sleep 1; echo finished\n! slow " + "word " * 100)
-        await until(lambda: doing(hub, "arya"), lambda state: state == "tool", 20)
+        await until(lambda: doing(hub, "arya"), lambda state: state == "tool")
         label = (await hub.agents.get("arya")).activity["label"]
         where = await direct(hub, "arya")
         await hub.post(where, "! say instead", interrupt=True)
@@ -89,7 +89,7 @@ async def test_4_a_tool_that_does_not_finish_is_stopped_after_its_grace(
     workshop.agent("arya", kind)
     async with workshop.hub() as hub:
         await hub.send("arya", "! run sleep 300")
-        await until(lambda: doing(hub, "arya"), lambda state: state == "tool", 20)
+        await until(lambda: doing(hub, "arya"), lambda state: state == "tool")
         where = await direct(hub, "arya")
         await hub.post(where, "! say instead", interrupt=True)
         await hub.settled(where, timeout=20)
@@ -103,7 +103,7 @@ async def test_without_an_interrupt_messages_wait_and_are_one_batch(workshop: Wo
     workshop.agent("arya", "claude")
     async with workshop.hub() as hub:
         await hub.send("arya", "! slow one two three four five")
-        await until(lambda: doing(hub, "arya"), lambda state: state == "streaming", 20)
+        await until(lambda: doing(hub, "arya"), lambda state: state == "streaming")
         await hub.send("arya", "the second")
         await hub.send("arya", "! prompt")
         where = await direct(hub, "arya")
@@ -281,7 +281,7 @@ async def test_a_message_elsewhere_interrupts_one_that_wants_it_so(workshop: Wor
     workshop.agent("puppet", kind, on_busy="interrupt")
     async with workshop.hub() as hub:
         await hub.send("puppet", "! slow " + "word " * 300)
-        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming", 20)
+        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming")
         order = {"target": "puppet", "message": "! say the port is 5173"}
         await hub.ask("janus", f"! moot send_to_agent {json.dumps(order)}", timeout=20)
         pair = next(
@@ -289,7 +289,7 @@ async def test_a_message_elsewhere_interrupts_one_that_wants_it_so(workshop: Wor
             for one in await hub.conversations.list()
             if {seat.name for seat in one.participants} == {"janus", "puppet"}
         )
-        said = await until(lambda: texts(hub, pair), lambda told: len(told) > 1, 20)
+        said = await until(lambda: texts(hub, pair), lambda told: len(told) > 1)
         own = await hub.messages(await direct(hub, "puppet"))
     assert ("puppet", "the port is 5173") in said
     assert [one for one in own if one.metadata.get("partial")]
@@ -300,7 +300,7 @@ async def test_by_default_a_message_elsewhere_waits(workshop: Workshop) -> None:
     workshop.agent("puppet", "claude")
     async with workshop.hub() as hub:
         await hub.send("puppet", "! slow one two three four five six seven eight")
-        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming", 20)
+        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming")
         there = await hub.conversations.create("there", participants=["puppet"])
         await hub.post(there.id, "@puppet\n! say after that")
         await hub.settled(timeout=20)

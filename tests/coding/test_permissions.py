@@ -79,7 +79,7 @@ async def test_9_under_ask_it_waits_for_the_person(workshop: Workshop) -> None:
             return [one.id for one in await hub.decisions.list(state="open")]
 
         asking = asyncio.create_task(hub.ask("arya", "! wish Bash make deploy", timeout=20))
-        [id] = await until(waiting, lambda ids: len(ids) == 1, 15)
+        [id] = await until(waiting, lambda ids: len(ids) == 1)
         await hub.decisions.answer(id, "allow once")
         assert (await asking).text == "allow"
 

@@ -57,14 +57,14 @@ async def test_a_sends_to_b_which_is_interrupted_in_mid_stream_and_answers_natur
     workshop.agent("puppet", "codex", on_busy="interrupt")
     async with workshop.hub() as hub:
         await hub.send("puppet", "! slow " + "word " * 300)
-        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming", 20)
+        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming")
         begun = asyncio.get_running_loop().time()
         sent = await answer(hub, "janus", writes("puppet", "! say the port is 5173"))
         assert asyncio.get_running_loop().time() - begun < 10, (
             "the thirty seconds of words are not waited for"
         )
         pair = await pair_of(hub, "janus", "puppet")
-        said = await until(lambda: texts(hub, pair), lambda told: len(told) > 1, 20)
+        said = await until(lambda: texts(hub, pair), lambda told: len(told) > 1)
         own = await hub.messages(await direct(hub, "puppet"))
         [heard] = [one for one in await hub.messages(pair) if one.sender == "janus"][:1]
     assert sent["delivered"] is True
@@ -101,7 +101,7 @@ async def test_broadcast_reaches_several_and_each_runs_pwd_in_its_own_project(wo
         assert set(sent["delivered_to"]) == {"puppet", "abra"}  # type: ignore[call-overload]
         for name in ("puppet", "abra"):
             pair = await pair_of(hub, "janus", name)
-            said = await until(lambda pair=pair: texts(hub, pair), lambda told: len(told) > 1, 20)  # type: ignore[misc]
+            said = await until(lambda pair=pair: texts(hub, pair), lambda told: len(told) > 1)  # type: ignore[misc]
             assert (said[1][0], said[1][1].strip()) == (name, str(workshop.project(name)))
 
 
@@ -110,7 +110,7 @@ async def test_list_agents_shows_who_is_streaming_who_idles_and_where_each_works
         workshop.agent(name, kind)
     async with workshop.hub() as hub:
         await hub.send("puppet", "! slow " + "word " * 300)
-        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming", 20)
+        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming")
         listed = await answer(hub, "janus", uses("list_agents"))
         await hub.agents.interrupt("puppet")
     rows = {row["name"]: (row["status"], row["project"]) for row in listed["agents"]}  # type: ignore[attr-defined]

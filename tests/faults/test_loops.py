@@ -33,6 +33,7 @@ from tests.support import checker, remains
 from tests.support.beneath import store_of
 from tests.support.ledger import OK, Op, body_sha
 from tests.support.processes import SCALE, kept_on_failure, seed_of_this_run
+from tests.support.waiting import PATIENCE
 from tests.support.world import World
 
 CHAIN_DEPTH = Limits().chain_depth
@@ -94,7 +95,7 @@ class Team:
                     return False
                 turns = await self.store.turns(states=tuple(OPEN))
                 if any(turn.state in (TurnState.READY, TurnState.RUNNING) for turn in turns):
-                    async with asyncio.timeout(10):
+                    async with asyncio.timeout(PATIENCE):
                         await anext(events)
                 elif held := [turn.due for turn in turns if turn.state is TurnState.HELD]:
                     await self.clock.advance(max(0.0, min(held) - self.clock.now()))

@@ -20,6 +20,7 @@ from moot.host.clock import SystemClock
 from moot.model.prompt import Answered
 from moot.testing.fake_llm import PASS_VARIANTS, Answer, FakeLLM, Fault, Script, storm
 from tests.support.talking import PROVIDERS, Talk, prompt_of, talking
+from tests.support.waiting import PATIENCE
 
 IDLE = 0.25
 TIMEOUT = 1.5
@@ -151,7 +152,7 @@ async def test_nobody_there_is_a_clear_word(provider: str) -> None:
 async def test_cancelling_in_the_middle_of_patience_closes_the_connection(provider: str) -> None:
     async with talking(provider, Answer(fault=Fault.HANG), idle_seconds=30) as here:
         asking = asyncio.create_task(patiently(here, 30))
-        await asyncio.wait_for(here.llm.until_asked(), 10)
+        await asyncio.wait_for(here.llm.until_asked(), PATIENCE)
         asking.cancel()
         cancelled = time.monotonic()
         await asyncio.wait({asking})

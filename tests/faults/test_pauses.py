@@ -53,7 +53,7 @@ def states(children: list[int]) -> set[str]:
 async def turns(hub: Hub, count: int, *states: TurnState) -> None:
     """Until there are so many in these states."""
     store = store_of(hub)
-    await until(lambda: store.turns(states=states), lambda found: len(found) == count, 20.0)
+    await until(lambda: store.turns(states=states), lambda found: len(found) == count)
 
 
 async def pause(hub: Hub, home: Path, children: list[int], text: str) -> None:

@@ -25,6 +25,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.doors.http.up import Up
 from tests.support.processes import SCALE, Server, end, start
+from tests.support.waiting import PATIENCE
 
 READERS = 500
 NEVER_READ = 50
@@ -89,7 +90,7 @@ class Hall:
         self.said += 1
         begun, body = time.monotonic(), {"text": f"number {self.said} {'x' * padding}"}
         headers = {"Authorization": f"Bearer {self.speaker}", "Idempotency-Key": f"{self.name}-{self.said}"}
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 try:
                     await self.ask(f"/api/conversations/{self.name}/messages", body, **headers)

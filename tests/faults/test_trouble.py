@@ -12,6 +12,7 @@ from moot.errors import StoreUnwritable
 from moot.hub import Hub
 from moot.model.event import Event
 from tests.support.beneath import store_of
+from tests.support.waiting import PATIENCE
 
 LEASE = 0.6
 
@@ -50,7 +51,7 @@ async def test_agents_stay_present_when_one_heartbeat_fails(tmp_path: Path) -> N
             loop.call_soon_threadsafe(beat.set)
 
         engine.commit = failing_once(heard)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await beat.wait()
         engine.commit = commit
         assert (await hub.agents.get("ann")).reachability == "live"
@@ -85,7 +86,7 @@ async def test_a_listener_that_fails_keeps_no_answer_back(tmp_path: Path) -> Non
     async with Hub.open(tmp_path) as hub:
         await hub.conversations.create("room")
         hub._core.parts.log.watch(fails)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             receipt = await hub.post("room", "hello")
         assert receipt.seq == 1
         assert isinstance(heard[0], ValueError)

@@ -56,7 +56,7 @@ from moot.testing import ManualClock
 from moot.wiring import reading
 from tests.contract.store.verbs import put
 from tests.support.beneath import source_of, store_of
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 MORNING = 1_767_603_600.0
 """2026-01-05, 09:00 UTC. All of it is over for whoever reads it with a clock on the wall."""
@@ -183,7 +183,7 @@ class Stage:
         """Say something that somebody begins to answer and does not finish."""
         self.begun.clear()
         await hub.post(conversation, text)
-        await asyncio.wait_for(self.begun.wait(), 5)
+        await asyncio.wait_for(self.begun.wait(), PATIENCE)
 
 
 async def write(home: Path) -> None:

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from moot.tools import Bounds
 from tests.sandbox.conftest import BOUNDS, World
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.req("K-10")
 
@@ -32,7 +33,7 @@ async def nothing_left(alive: Alive, seconds: float = 5.0) -> None:
 
 async def until_ready(world: World) -> None:
     """The program itself has begun, not only what starts it."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not (world.project / "ready").exists():  # noqa: ASYNC110 - as above
             await asyncio.sleep(0.02)
 

@@ -6,8 +6,13 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+PATIENCE = 40.0
+"""Seconds to wait for what comes at once on an idle machine: it may take long on a busy one, and only a test that hangs
+waits so long. Below pytest's own limit, so that what was seen last is shown. What the product promises to do within a
+time gets that time instead."""
 
-async def until(look: Callable[[], Awaitable[T]], is_so: Callable[[T], bool], seconds: float = 5.0) -> T:
+
+async def until(look: Callable[[], Awaitable[T]], is_so: Callable[[T], bool], seconds: float = PATIENCE) -> T:
     """Look again and again until it is so; fails with what was seen last."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds

@@ -10,7 +10,7 @@ import pytest
 from moot import PASS, Hub, agent
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec
 from tests.contract.hub.conftest import TOML, reached
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 class Ruler:
@@ -78,7 +78,7 @@ class Screen:
     async def until_rest(self) -> list[Any]:
         """What is shown of one turn."""
         found: list[Any] = []
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not found or found[-1].body["status"] == "streaming":
                 found.append(await self.shown.get())
         return found
@@ -156,7 +156,7 @@ async def test_who_speaks_in_another_process_is_said_to_be_writing(tmp_path: Pat
     ):
         await hub.conversations.create("room", participants=["speaker"])
         await hub.post("room", "@speaker go")
-        await asyncio.wait_for(spoken.wait(), 10)
+        await asyncio.wait_for(spoken.wait(), PATIENCE)
 
         async def label() -> str:
             return str((await hub.agents.get("speaker")).activity["label"])

@@ -20,6 +20,7 @@ from moot.errors import (
 )
 from moot.model.answer import Preview, Receipt
 from tests.support.postgres import empty_database
+from tests.support.waiting import PATIENCE
 
 ON_POSTGRES = "in process, on PostgreSQL"
 
@@ -233,7 +234,7 @@ async def test_events_come_from_any_point_without_a_gap(hub: Any) -> None:
         await hub.post("room", f"@arya {n}")
         await hub.settled("room", timeout=10)
     heard: list[str] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         async for event in hub.events(conversation="room", types=("message.posted",), after=after):
             assert isinstance(event, shapes.Event)
             heard.append(event.body["text"])
@@ -256,7 +257,7 @@ async def test_pieces_of_a_reply_are_told_live(hub: Any) -> None:
         await asyncio.wait([listening], timeout=0.5)
         if listening.done():
             break
-    assert await asyncio.wait_for(listening, 1) == "well, "
+    assert await asyncio.wait_for(listening, 10) == "well, "
 
 
 @pytest.mark.req("M-01")

@@ -14,6 +14,7 @@ from moot.cli.run.doors import open_doors
 from moot.hub.process.owner_token import owner_token
 from moot.settings import Home
 from tests.contract.hub.conftest import TOML, arya, broken, quiet, reached
+from tests.support.waiting import PATIENCE
 
 WAYS = ("in process", "socket", "http", "websocket")
 
@@ -34,7 +35,7 @@ class ByEvents:
 
     async def hears(self, count: int) -> list[str]:
         found: list[str] = []
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while len(found) < count:
                 told = (await anext(self._events)).body
                 if told["from"] != self._hub.name:
@@ -53,7 +54,7 @@ class BySocket:
         await self._connection.send(text)
 
     async def hears(self, count: int) -> list[str]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             return [str(await self._connection.recv()) for _ in range(count)]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from moot import shapes
 from moot.errors import BadName, BadText, BadValue, Conflict, NotFound, NotPermitted
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.req("S-15")
 
@@ -146,7 +147,7 @@ async def test_what_happens_to_a_note_is_told(hub: Any) -> None:
     await hub.notes.share("deploy", "arya", "read")
     await hub.acting_as("user").notes.delete("deploy")
     told: list[shapes.Event] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         async for event in hub.events(after=start):
             told += [event] if event.type.startswith("note.") else []
             if event.type == "note.deleted":

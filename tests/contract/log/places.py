@@ -33,6 +33,7 @@ from moot.testing import ManualClock, MemoryStore
 from tests.contract.store.verbs import conversation, do, put
 from tests.support.kafka import broker, fresh_prefix
 from tests.support.postgres import empty_database
+from tests.support.waiting import PATIENCE
 
 
 class SharedDesk(Desk):
@@ -159,7 +160,7 @@ class Place:
 async def handed(follower: Follower, count: int) -> list[Event]:
     """The next events a follower gets."""
     got: list[Event] = []
-    async with asyncio.timeout(10), aclosing(aiter(follower)) as events:
+    async with asyncio.timeout(PATIENCE), aclosing(aiter(follower)) as events:
         while len(got) < count:
             got.append(await anext(events))
     return got

@@ -9,6 +9,7 @@ from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId
 from moot.ports import RESET
 from tests.contract.log.places import Place, handed, ids
+from tests.support.waiting import PATIENCE
 
 HERE, THERE = ConversationId("here"), ConversationId("there")
 
@@ -113,7 +114,7 @@ async def test_live_events_are_bounded_and_cost_no_stored_one(place: Place) -> N
     new = await place.say(HERE)
     await place.log.catch_up()
     got: list[Event] = []
-    async with asyncio.timeout(10), aclosing(aiter(follower)) as events:
+    async with asyncio.timeout(PATIENCE), aclosing(aiter(follower)) as events:
         while not got or got[-1].id == 0:
             got.append(await anext(events))
     assert [got[-1].id] == new

@@ -18,7 +18,7 @@ from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.model.participant import Host
 from moot.ports import LiveLane
 from moot.testing import ManualClock
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 HERE, ARYA = ConversationId("here"), ParticipantId("arya")
 
@@ -40,7 +40,7 @@ class Screen:
         lane.watch(self._shown.put_nowait)
 
     async def shows(self, count: int) -> list[Event]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             return [await self._shown.get() for _ in range(count)]
 
 

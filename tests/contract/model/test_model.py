@@ -11,6 +11,7 @@ from moot.model.prompt import Prompt, PromptLine, ToolCall, ToolSpec
 from moot.testing.fake_llm import Answer, Request, ScriptedCall, Spent
 from tests.contract.model.conftest import MakeTalk
 from tests.support.talking import KEY
+from tests.support.waiting import PATIENCE
 
 LOOK = ToolSpec("look", "Looks at something.", {"type": "object", "properties": {"at": {"type": "string"}}})
 LONG = "The harbour is deep enough for every ship that calls. " * 40
@@ -30,7 +31,7 @@ async def test_an_answer_streams_as_it_comes_and_is_given_back_whole(talk: MakeT
 async def test_text_is_heard_before_the_answer_is_over(talk: MakeTalk) -> None:
     here = await talk(Answer("one two three four", chunk_delay=0.02))
     asking = asyncio.create_task(here.ask())
-    await asyncio.wait_for(here.ear.heard.wait(), 5)
+    await asyncio.wait_for(here.ear.heard.wait(), PATIENCE)
     assert not asking.done()
     assert (await asking).text == "one two three four"
 
@@ -173,13 +174,13 @@ async def test_an_answer_that_was_cut_says_so(talk: MakeTalk) -> None:
 async def test_cancelling_closes_the_connection_at_once(talk: MakeTalk) -> None:
     here = await talk(Answer("slow " * 500, chunk_delay=0.01))
     asking = asyncio.create_task(here.ask())
-    await asyncio.wait_for(here.ear.heard.wait(), 5)
+    await asyncio.wait_for(here.ear.heard.wait(), PATIENCE)
     asking.cancel()
     cancelled = time.monotonic()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    await asyncio.wait_for(here.llm.left(), 1)
-    assert here.llm.disconnects[0] - cancelled < 0.05
+    await asyncio.wait_for(here.llm.left(), 3)
+    assert here.llm.disconnects[0] - cancelled < 1.0
 
 
 async def test_a_listener_that_fails_ends_the_answer_with_its_own_error(talk: MakeTalk) -> None:
@@ -190,7 +191,7 @@ async def test_a_listener_that_fails_ends_the_answer_with_its_own_error(talk: Ma
 
     with pytest.raises(KeyError, match="mine"):
         await here.model.complete(Prompt("", (PromptLine("user", "hello"),)), broken)
-    await asyncio.wait_for(here.llm.left(), 1)
+    await asyncio.wait_for(here.llm.left(), 3)
 
 
 async def test_several_answers_at_once_do_not_mix(talk: MakeTalk) -> None:

@@ -27,6 +27,7 @@ import pyte
 from msgspec import Struct
 
 from moot.cli import main
+from tests.support.waiting import PATIENCE
 
 MOOT = Path(sys.executable).with_name("moot")
 NURSERY = multiprocessing.get_context("forkserver")
@@ -236,7 +237,7 @@ class Terminal:
         above = ["".join(row[column].data for column in range(80)) for row in screen.history.top]
         return [line.rstrip() for line in (*above, *screen.display) if line.strip()]
 
-    def read_until_drawn(self, *rows: str, seconds: float = 15) -> None:
+    def read_until_drawn(self, *rows: str, seconds: float = PATIENCE) -> None:
         """Until these are the last rows that a person sees."""
         until = time.monotonic() + seconds
         while self.drawn()[-len(rows) :] != list(rows):
@@ -249,7 +250,7 @@ class Terminal:
         self._data += os.read(self._ours, 65536)
         self.seen = self._data.decode(errors="ignore")
 
-    def read_until(self, text: str, seconds: float = 15) -> None:
+    def read_until(self, text: str, seconds: float = PATIENCE) -> None:
         until = time.monotonic() + seconds
         while (found := self.seen.find(text, self._read_to)) < 0:
             ready, _, _ = select.select([self._ours], [], [], max(0, until - time.monotonic()))

@@ -19,6 +19,7 @@ from moot.hub.process import daemons
 from moot.hub.process.hub_lock import HubLock, announced_by, running_hub
 from moot.settings import Home
 from tests.doors.cli.shell import Shell, make_home
+from tests.support.waiting import PATIENCE
 
 HOST_POINTS = ("host.attached", "host.claimed", "host.prethink", "host.thought", "host.finished")
 LEASE_SECONDS = 15.0
@@ -33,7 +34,7 @@ def team(tmp_path: Path) -> Iterator[Shell]:
     shell.moot("stop")
 
 
-def until(look: Callable[[], Any], seconds: float = 20.0) -> Any:
+def until(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     end = time.monotonic() + seconds
     while not (found := look()):
         assert time.monotonic() < end, "it never came to that"

@@ -12,6 +12,7 @@ import pytest
 
 from moot.settings import Home, load
 from tests.doors.cli.shell import MOOT, Shell
+from tests.support.waiting import PATIENCE
 
 CLEAN = {"ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": ""}
 
@@ -150,7 +151,7 @@ def typed(shell: Shell, *answers: tuple[str, str]) -> tuple[int, str]:
         os.close(ours)
 
 
-def read_until(terminal: int, awaited: str, seconds: float = 15.0) -> str:
+def read_until(terminal: int, awaited: str, seconds: float = PATIENCE) -> str:
     """What is shown until a text comes; with none, until the other end is gone."""
     found, end = "", time.monotonic() + seconds
     while not (awaited and awaited in found):

@@ -17,6 +17,7 @@ import pytest
 
 from tests.doors.cli.shell import MOOT, Shell, make_home
 from tests.doors.cli.test_hub import Up
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.req("S-12")
 
@@ -66,7 +67,7 @@ def in_force(up: Up) -> list[str]:
     return [link["sentence"] for link in answer.json()["links"]]
 
 
-def until(look: Callable[[], Any], wanted: Any, seconds: float = 15.0) -> float:
+def until(look: Callable[[], Any], wanted: Any, seconds: float = PATIENCE) -> float:
     """How long it took."""
     begun = time.monotonic()
     while (seen := look()) != wanted:

@@ -10,6 +10,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.doors.http.world import World
+from tests.support.waiting import PATIENCE
 
 HUB = "! "
 """How frames begin that are the hub's own words."""
@@ -24,7 +25,7 @@ class Talker:
         for text in texts:
             await self.connection.send(text)
 
-    async def next(self, seconds: float = 10.0) -> str:
+    async def next(self, seconds: float = PATIENCE) -> str:
         async with asyncio.timeout(seconds):
             frame = await self.connection.recv()
         assert isinstance(frame, str)
@@ -41,7 +42,7 @@ class Talker:
             return True
         return False
 
-    async def ends(self, seconds: float = 2.0) -> tuple[int | None, list[str]]:
+    async def ends(self, seconds: float = PATIENCE) -> tuple[int | None, list[str]]:
         """The code it was closed with, and what it heard before."""
         heard: list[str] = []
         try:

@@ -14,7 +14,7 @@ from moot.doors.http.streams.sse import Stream
 from moot.rules.access import Principal, Standing
 from tests.doors.http.world import TOML, World, opened
 from tests.support.beneath import store_of
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 class Reader:
@@ -25,7 +25,7 @@ class Reader:
         self._lines = response.aiter_lines()
         self.comments = 0
 
-    async def next(self, seconds: float = 10.0) -> tuple[int, str, Any]:
+    async def next(self, seconds: float = PATIENCE) -> tuple[int, str, Any]:
         number, kind, data = 0, "", None
         async with asyncio.timeout(seconds):
             async for line in self._lines:
@@ -45,7 +45,7 @@ class Reader:
         raise EOFError
 
     async def live(self) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             async for line in self._lines:
                 if line == ": following":
                     return
@@ -391,6 +391,6 @@ async def test_a_token_revoked_while_its_stream_reads_the_past_hears_nothing_new
 
     monkeypatch.setattr(Stream, "_catch_up", slowly)
     sent = {"Authorization": f"Bearer {issued.token}"}
-    async with asyncio.timeout(10), world.client.stream("GET", "/api/events", headers=sent) as response:
+    async with asyncio.timeout(PATIENCE), world.client.stream("GET", "/api/events", headers=sent) as response:
         heard = "".join([piece async for piece in response.aiter_text()])
     assert "following" not in heard

@@ -13,6 +13,7 @@ from moot.errors import BadValue, PortTaken
 from moot.settings import HubSettings
 from tests.doors.http.wire import Wire
 from tests.doors.http.world import World
+from tests.support.waiting import PATIENCE
 
 PORT = 8420
 ALLOWED = hosts(["hub.example"], PORT)
@@ -100,7 +101,7 @@ async def test_sockets_are_opened_under_our_own_names_only(world: World) -> None
         asked = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{upgrade}{token}{extra}\r\n"
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(asked.encode())
-        line = await asyncio.wait_for(reader.readline(), 10)
+        line = await asyncio.wait_for(reader.readline(), PATIENCE)
         writer.close()
         return int(line.split()[1])
 

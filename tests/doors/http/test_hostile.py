@@ -17,6 +17,7 @@ from tests.doors.http.wire import Reply, Wire, read_reply
 from tests.doors.http.world import World
 from tests.support.hostile import TEXTS, documents
 from tests.support.processes import NIGHTLY
+from tests.support.waiting import PATIENCE
 
 ENOUGH = 5000
 DAILY = 2
@@ -180,7 +181,7 @@ async def test_hostile_input_is_refused_and_nothing_worse(world: World, wire: Wi
 
 
 async def _good_request(world: World) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         assert (await world.get("/api/limits")).status_code == 200
 
 
@@ -291,7 +292,7 @@ async def test_a_head_must_come_soon_and_be_small(
     """Also the second one on a connection."""
     monkeypatch.setattr(http1, "HEAD_SECONDS", 0.3)
     reader, writer = await asyncio.open_connection("127.0.0.1", world.at.port)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         if sent:
             writer.write(b"GET /healthz HTTP/1.1\r\nHost: evil\r\n\r\n")
             assert (await read_reply(reader)).status == 421
@@ -314,7 +315,7 @@ async def test_fifty_that_dawdle_keep_nobody_waiting(world: World) -> None:
     dawdling = [await asyncio.open_connection("127.0.0.1", world.at.port) for _ in range(50)]
     for n, (_, writer) in enumerate(dawdling):
         writer.write(b"POST /api/agents HTTP/1.1\r\nHost: 127.0.0.1:"[: n + 1])
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         for _ in range(50):
             assert (await world.get("/api/agents")).status_code == 200
             for _, writer in dawdling[:10]:

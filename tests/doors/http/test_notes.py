@@ -7,6 +7,7 @@ import pytest
 from msgspec import json
 
 from tests.doors.http.world import World
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.req("S-15")
 NOTE = "/api/notes/deploy"
@@ -100,7 +101,7 @@ async def told(world: World, who: str, after: int, until: int) -> list[tuple[str
     found: list[tuple[str, str]] = []
     headers = {"Authorization": f"Bearer {world.tokens[who]}", "Last-Event-ID": str(after)}
     async with (
-        asyncio.timeout(10),
+        asyncio.timeout(PATIENCE),
         world.client.stream("GET", "/api/events", headers=headers) as stream,
     ):
         async for line in stream.aiter_lines():

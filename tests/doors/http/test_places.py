@@ -13,6 +13,7 @@ from moot.doors.http.streams.members import ConversationTargets
 from moot.doors.open_limit import OpenAtOnce
 from tests.doors.http.test_events import Reader, following, say
 from tests.doors.http.world import World
+from tests.support.waiting import PATIENCE
 
 MESSAGES = "message.posted"
 
@@ -55,7 +56,7 @@ async def test_who_left_while_members_were_being_read_hears_nothing_more(
     query = f"?types={MESSAGES},conversation.left,agent.joined"
     async with following(world, "karl", query) as left, following(world, "owner", query) as stays:
         monkeypatch.setattr(world.hub, "conversations", held)
-        async with asyncio.timeout(10), following(world, "owner", f"{query}&after=0") as reads_the_past:
+        async with asyncio.timeout(PATIENCE), following(world, "owner", f"{query}&after=0") as reads_the_past:
             await held.asked.wait()
             await world.hub.conversations.leave("attic", "karl")
             await heard_until(stays, "conversation.left")  # and so it was noted
@@ -76,7 +77,7 @@ async def test_who_came_while_members_were_being_read_hears_everything(
     query = f"?types={MESSAGES},conversation.joined"
     async with following(world, "bob", query) as came, following(world, "owner", query) as stays:
         monkeypatch.setattr(world.hub, "conversations", held)
-        async with asyncio.timeout(10), following(world, "owner", f"{query}&after=0") as reads_the_past:
+        async with asyncio.timeout(PATIENCE), following(world, "owner", f"{query}&after=0") as reads_the_past:
             await held.asked.wait()
             await world.hub.conversations.join("attic", "bob")
             await heard_until(stays, "conversation.joined")

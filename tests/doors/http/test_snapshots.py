@@ -7,7 +7,7 @@ import pytest
 
 from moot import agent
 from tests.doors.http.world import World
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 @agent("talker")
@@ -113,6 +113,6 @@ async def test_pieces_say_where_they_belong(world: World) -> None:
     listening = asyncio.create_task(listen())
     await asyncio.sleep(0)
     await world.hub.post("room", "@talker go on")
-    await asyncio.wait_for(listening, 10)
+    await asyncio.wait_for(listening, PATIENCE)
     assert pieces == [(0, "\U0001f600 first "), (9, "words")]
     await world.hub.conversations.stop("room")

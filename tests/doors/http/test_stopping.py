@@ -15,6 +15,7 @@ from moot.client.transport import http
 from moot.doors.http.streams.acks import Marks
 from moot.errors import HubAbsent
 from tests.support.elsewhere import Elsewhere
+from tests.support.waiting import PATIENCE
 
 
 class Stopping:
@@ -87,7 +88,7 @@ async def test_a_socket_is_told_to_come_back(stopping: Stopping) -> None:
     headers = {"Authorization": f"Bearer {stopping.place.token}"}
     async with connect(at, additional_headers=headers, proxy=None) as socket:
         with pytest.raises(ConnectionClosed) as closed:
-            await asyncio.wait_for(socket.recv(), 5)
+            await asyncio.wait_for(socket.recv(), PATIENCE)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1012
 

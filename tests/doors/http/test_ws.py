@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from moot.doors.http.streams import websocket as sockets
 from tests.doors.http.sockets import at, refused, talking
 from tests.doors.http.world import TOML, World, opened
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 @pytest.fixture
@@ -324,7 +324,7 @@ async def test_somebody_taken_out_hears_no_more(world: World) -> None:
     async with talking(world, "karl") as karl:
         await world.hub.conversations.leave("room", "karl")
         await world.hub.post("room", "after he left")
-        code, heard = await karl.ends(1.0)
+        code, heard = await karl.ends()
         assert (code, "user: after he left" in heard) == (4403, False)
 
 
@@ -372,6 +372,6 @@ async def test_the_hub_says_goodbye(tmp_path: Any) -> None:
             proxy=None,
         )
     with pytest.raises(ConnectionClosed) as closed:
-        await asyncio.wait_for(connection.recv(), 5)
+        await asyncio.wait_for(connection.recv(), PATIENCE)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1012

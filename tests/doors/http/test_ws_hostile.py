@@ -16,7 +16,7 @@ from moot.doors.http.wire.frames import SocketWire
 from tests.doors.http.sockets import talking
 from tests.doors.http.world import World
 from tests.support.processes import SCALE
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 def frame(opcode: int, data: bytes = b"", *, fin: bool = True, mask: bool = True, reserved: int = 0) -> bytes:
@@ -92,11 +92,11 @@ class Raw:
             *([f"Authorization: Bearer {world.tokens['karl']}"] if token else []),
         ]  # fmt: skip
         raw.writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
-        head = await asyncio.wait_for(raw.reader.readuntil(b"\r\n\r\n"), 10)
+        head = await asyncio.wait_for(raw.reader.readuntil(b"\r\n\r\n"), PATIENCE)
         assert head.startswith(b"HTTP/1.1 101")
         return raw
 
-    async def closed(self, seconds: float = 5.0) -> int:
+    async def closed(self, seconds: float = PATIENCE) -> int:
         """The code of the close frame; NOTHING when the connection stays."""
         try:
             async with asyncio.timeout(seconds):
@@ -132,7 +132,7 @@ async def test_a_hostile_frame_harms_nobody_else(world: World, name: str) -> Non
     async with talking(world) as other:
         raw = await Raw.open(world)
         raw.writer.write(sent)
-        code = await raw.closed(0.3 if codes == {NOTHING} else 5.0)
+        code = await raw.closed(0.3 if codes == {NOTHING} else PATIENCE)
         assert code in codes | ({1006} if codes != {NOTHING} else set())
         raw.close()
         await world.hub.acting_as("karl").post("room", "the others go on")
@@ -159,7 +159,7 @@ async def test_a_flood_of_pings_that_nobody_reads_the_answers_of_takes_no_memory
             await raw.writer.drain()
             assert wires[0].waiting < 512 * 1024
     raw.writer.transport.resume_reading()  # type: ignore[attr-defined]
-    assert await raw.closed(20) in {1008, 1006}, "and is shown out"
+    assert await raw.closed() in {1008, 1006}, "and is shown out"
     raw.close()
 
 
@@ -192,7 +192,7 @@ HANDSHAKES = {
 async def test_a_hostile_handshake_is_answered_or_dropped(world: World, name: str) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", world.at.port)
     writer.write(HANDSHAKES[name].replace(b"{host}", f"127.0.0.1:{world.at.port}".encode()))
-    answer = await asyncio.wait_for(reader.read(200), 5)
+    answer = await asyncio.wait_for(reader.read(200), PATIENCE)
     writer.close()
     assert answer.startswith(b"HTTP/1.1 4") or answer == b"", answer
     assert (await world.ask(None, "GET", "/healthz")).status_code == 200

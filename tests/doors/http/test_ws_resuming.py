@@ -148,7 +148,7 @@ async def test_without_counting_some_may_come_again_and_none_is_missing(
     while expected[-1] not in heard:
         async with talking(world, path=PATH, client="phone") as user:
             asyncio.get_running_loop().call_later(0.2, wires[-1].transport.abort)
-            heard += (await user.ends(5))[1]
+            heard += (await user.ends())[1]
     await speaking
     assert list(dict.fromkeys(heard)) == expected
 
@@ -245,7 +245,7 @@ async def test_after_an_orderly_stop_nothing_comes_twice(world: World, tmp_path:
         soon = World(world.hub, at, world.client, world.tokens)
         phone = talking(soon, path=PATH, client="phone")
         connection = await phone.__aenter__()
-        listening = asyncio.create_task(connection.ends(10))
+        listening = asyncio.create_task(connection.ends())
         await say(world, "one", "two")
         await until(_now(lambda: connection.received), lambda received: received == 2)
     assert await listening == (1012, [by_karl("one"), by_karl("two")])
@@ -286,7 +286,7 @@ async def test_readers_cost_one_commit_a_round_however_many_they_are(world: Worl
         await say(world, *(f"text {n}" for n in range(30)))
         for reader in readers:
             await reader.texts(30)
-        await until(lambda: kept(world, "c19"), lambda mark: mark is not None and mark[1] == 30, 10)
+        await until(lambda: kept(world, "c19"), lambda mark: mark is not None and mark[1] == 30)
     assert len(written) <= 6, f"each round is one commit, not one for each reader: {written}"
 
 

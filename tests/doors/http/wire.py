@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from tests.support.waiting import PATIENCE
+
 
 class Reply(Struct, frozen=True):
     status: int
@@ -47,7 +49,7 @@ class Wire:
             await self.close()
             self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
         self._writer.write(raw)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             reply = await read_reply(self._reader, head=head)
         if reply.headers.get("connection") == "close" or reply.status in (400, 408, 413, 431):
             await self.close()

@@ -17,7 +17,7 @@ from moot.rules.access import Principal, Standing
 from tests.doors.http.test_guard import BAD_HOSTS, BAD_ORIGINS
 from tests.doors.http.world import World
 from tests.doors.mcp.conftest import ERAS, came_in
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.req("P-06")
 
@@ -132,7 +132,7 @@ async def test_a_token_that_is_revoked_while_it_waits_is_handed_nothing(world: W
         await until(lambda: world.hub.agents.get("bob"), lambda who: who.reachability == "live")
         await world.hub.agents.revoke_token("bob", issued.id)
         await world.hub.send("bob", "not for who had that token")
-        assert (await asyncio.wait_for(waiting, 10))["name"] == "unauthenticated"
+        assert (await asyncio.wait_for(waiting, PATIENCE))["name"] == "unauthenticated"
     async with came_in(world, "bob") as bob:
         assert len((await bob("check_messages"))["messages"]) == 1
 
@@ -206,7 +206,7 @@ async def test_hostile_arguments_are_answered_and_the_hub_lives(world: World) ->
     for tool, arguments in hostile(7, 1500):
         if tool == "ask":
             arguments["deadline_seconds"] = 0
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             told, wrong = await called(caller, tool, arguments)
         assert isinstance(told, dict)
         assert not wrong or told["error"]["code"].startswith("E"), (tool, arguments, told)
@@ -250,7 +250,7 @@ async def test_hostile_frames_are_answered_and_the_hub_lives(world: World, era: 
         assert answer.status_code < 500, (frame[:80], era, answer.status_code, answer.text[:300])
         assert "Traceback" not in answer.text
     for method in ("GET", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             answer = await world.client.request(method, "/mcp/", headers=headers)
         assert answer.status_code < 500, (method, answer.status_code)
     async with came_in(world, "bob") as bob:

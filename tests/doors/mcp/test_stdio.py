@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from moot import Hub
 from tests.doors.mcp.conftest import ERAS, Called
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 MOOT = Path(sys.executable).with_name("moot")
 pytestmark = pytest.mark.req("J-02")
@@ -78,7 +78,7 @@ async def test_two_clients_talk(tmp_path: Path, hubs: Hubs, era: str, through_hu
         assert (await codex("list_agents"))["self"] == "codex-web"
         waiting = asyncio.ensure_future(codex("wait_for_messages", timeout_seconds=20))
         sent = await claude("send_to_agent", target="codex-web", message="which port?")
-        [message] = (await asyncio.wait_for(waiting, 15))["messages"]
+        [message] = (await asyncio.wait_for(waiting, PATIENCE))["messages"]
         assert (message["id"], message["from"]) == (sent["id"], "claude-api")
         assert (await codex("reply", message_id=message["id"], text="5173"))["delivered"]
         [answer] = (await claude("wait_for_messages", timeout_seconds=20))["messages"]
@@ -122,7 +122,7 @@ async def test_a_killed_hub_costs_a_client_no_message_and_no_session(
         hubs.start()
         assert [m["text"] for m in (await web("check_messages"))["messages"]] == ["before"]
         assert (await web("send_to_agent", target="api", message="after"))["delivered"]
-        assert [m["text"] for m in (await asyncio.wait_for(waiting, 20))["messages"]] == ["after"]
+        assert [m["text"] for m in (await asyncio.wait_for(waiting, PATIENCE))["messages"]] == ["after"]
 
 
 async def test_a_client_goes_on_by_itself_where_no_hub_comes_back(tmp_path: Path, hubs: Hubs) -> None:
@@ -141,7 +141,7 @@ async def test_a_hub_that_stops_answers_who_waits_and_is_gone_at_once(tmp_path: 
         begun = time.perf_counter()
         assert hubs.process is not None
         hubs.process.send_signal(signal.SIGTERM)
-        assert (await asyncio.wait_for(waiting, 10))["messages"] == []
+        assert (await asyncio.wait_for(waiting, PATIENCE))["messages"] == []
         assert await asyncio.to_thread(hubs.process.wait, 10) == 0
         assert time.perf_counter() - begun < 5
 

@@ -8,7 +8,7 @@ from mcp.shared.subscriptions import ResourceUpdated
 
 from tests.doors.http.world import World
 from tests.doors.mcp.conftest import ERAS, came_in
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.req("J-02")
 both_eras = pytest.mark.parametrize("era", ERAS)
@@ -40,7 +40,7 @@ async def test_a_wait_is_woken_by_a_message(world: World, era: str) -> None:
         waiting = asyncio.ensure_future(bob("wait_for_messages", timeout_seconds=30))
         await until(lambda: world.hub.agents.get("bob"), lambda who: who.reachability == "live")
         await world.hub.send("bob", "wake up")
-        found = await asyncio.wait_for(waiting, 5)
+        found = await asyncio.wait_for(waiting, PATIENCE)
         assert [m["text"] for m in found["messages"]] == ["wake up"]
         assert found["must_answer"] == [found["messages"][0]["id"]]
 
@@ -240,7 +240,7 @@ async def test_who_listens_is_told_of_what_is_new_and_no_longer_once_it_has_left
                 pass
         async with bob.client.listen(resource_subscriptions=[uri]) as stream:
             await world.hub.post("build", "news")
-            event = await asyncio.wait_for(anext(aiter(stream)), 5)
+            event = await asyncio.wait_for(anext(aiter(stream)), PATIENCE)
             assert event == ResourceUpdated(uri=uri)
             await world.hub.conversations.leave("build", "bob")
             await world.hub.post("build", "not for bob")

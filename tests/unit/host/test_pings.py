@@ -10,6 +10,7 @@ import pytest
 
 from moot.host import pings
 from moot.host.pings import JsonLine, Peer, Pinger, PingSocket
+from tests.support.waiting import PATIENCE
 
 
 def unheard(line: JsonLine, peer: Peer) -> None:
@@ -33,7 +34,7 @@ async def test_who_comes_just_before_the_end_is_not_left_open(server: PingSocket
         for _ in range(moments):
             await asyncio.sleep(0)
         await server.close()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             with suppress(ConnectionResetError):  # where it had not been accepted yet
                 assert await asyncio.get_running_loop().sock_recv(client, 1) == b""
     assert not server._peers

@@ -6,6 +6,7 @@ from typing import Any
 
 from moot.host.sweeper import Sweeper
 from moot.testing import ManualClock
+from tests.support.waiting import PATIENCE
 
 EVERY = 15.0
 
@@ -31,7 +32,7 @@ async def test_what_comes_due_during_a_look_is_looked_at_next() -> None:
 
     idle: Any = Idle()
     sweeping = asyncio.create_task(Sweeper(idle, idle, clock, EVERY, look).run())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert [await looks.get(), await looks.get()] == [start, start + 2 * EVERY]
     sweeping.cancel()
     with suppress(asyncio.CancelledError):
@@ -64,5 +65,5 @@ async def test_who_waits_for_what_is_due_waits_for_a_look_under_way_too() -> Non
     await asyncio.wait([second], timeout=0.05)
     assert not second.done()
     turns.let_on.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.gather(first, second)

@@ -8,6 +8,7 @@ from moot.logs.embedded import RECENT, EmbeddedLog
 from moot.logs.followers import Subscription
 from moot.model.event import Commit, Event, EventType
 from moot.model.ids import ConversationId
+from tests.support.waiting import PATIENCE
 
 HERE, THERE = ConversationId("here"), ConversationId("there")
 
@@ -54,7 +55,7 @@ class Kept:
 async def told(subscription: Subscription, count: int) -> list[int]:
     """The ids of the next events a follower is told."""
     ids: list[int] = []
-    async with asyncio.timeout(5), aclosing(aiter(subscription)) as events:
+    async with asyncio.timeout(PATIENCE), aclosing(aiter(subscription)) as events:
         while len(ids) < count:
             ids.append((await anext(events)).id)
     return ids

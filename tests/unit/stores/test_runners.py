@@ -18,6 +18,7 @@ from moot.stores.ids import ConversationIds
 from moot.stores.memory_engine import MemoryEngine, Shelf
 from moot.stores.runner import BadRow, Runner, Source
 from tests.contract.store.verbs import Act, act, acting
+from tests.support.waiting import PATIENCE
 
 BAD = "bad"
 
@@ -131,7 +132,7 @@ class World:
 
     async def do(self, *acts: Act, dry: bool = False) -> list[Any]:
         """All at once; errors come back as values."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             waiting = [self.runner.submit(acting, one, dry=dry) for one in acts]
             return await asyncio.gather(*waiting, return_exceptions=True)
 
