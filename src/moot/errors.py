@@ -78,7 +78,7 @@ class MootError(Exception):
         self.facts = facts
 
     def to_dict(self, say: hint.Say | None = None) -> JsonObject:
-        """The error object of every door, which says what can be done; without that it is told as data."""
+        """The error object of every door, with what can be done in the words of `say`; without it, as data."""
         return {
             "code": self.code,
             "name": self.name,

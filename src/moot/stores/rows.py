@@ -38,12 +38,12 @@ def _dict_text(value: dict[str, Any]) -> str:
     return _encode(value).decode() if value else "{}"
 
 
-class TurnThen(Turn, frozen=True, gc=False, omit_defaults=True):
+class RecordedTurn(Turn, frozen=True, gc=False, omit_defaults=True):
     """A turn as it stands in an event: short, because defaults are left out."""
 
 
 def _turn_text(turn: Turn) -> str:
-    return _encode(TurnThen(*structs.astuple(turn))).decode()
+    return _encode(RecordedTurn(*structs.astuple(turn))).decode()
 
 
 def _plain(hint: Any) -> Any:
@@ -56,7 +56,7 @@ def _plain(hint: Any) -> Any:
 
 
 def _to_json(hint: Any) -> Callable[[Any], str] | None:
-    """How a field becomes JSON text; None when a column can hold it as it is. Nothing stays NULL."""
+    """How a field becomes JSON text; None when a column can hold it as it is. A field that is None stays NULL."""
     plain = _plain(hint)
     if plain is Turn:
         return _turn_text

@@ -17,7 +17,8 @@ from moot.rules.floor import seats
 from moot.rules.room import Room
 
 SOMETIMES, OFTEN = 3, 6
-"""Polls passed in a row after which an agent of a large group rests: every second round, three of four."""
+"""After so many polls passed in a row an agent of a large group is asked less often: in every second round, then in one
+of four."""
 
 
 class Poll:
@@ -33,7 +34,7 @@ class Poll:
         self.about: dict[ParticipantId, int] = {}
 
     def ask_rather(self, calls: tuple[Call, ...]) -> None:
-        """Hold the place for one in cooldown, rather than wait for one that speaks beside the floor."""
+        """Ask these, though they are in cooldown, instead of waiting for an agent that speaks elsewhere."""
         self.calls, self.waits = calls, False
 
 

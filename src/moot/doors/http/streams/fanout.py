@@ -25,18 +25,20 @@ from moot.rules.access import HUB_TARGET, Action, ConversationTarget, Principal,
 MAX_EVENTS = 256
 MAX_BYTES = 1024 * 1024
 """How far a stream may lag behind, in events and in bytes; beyond that it gets its position and is disconnected."""
+STUCK_SECONDS = 30.0
+"""A reader that takes nothing for this long is treated as gone."""
 COMING = frozenset({"conversation.joined", "conversation.created"})
-"""Told to those who are there afterwards."""
+"""Events that go to the members after them."""
 GOING = frozenset({"conversation.left", "conversation.deleted"})
-"""Told to those who were there before."""
+"""Events that go to the members before them."""
 PUBLIC = "agent."
 OF_NOTES = "note."
-"""Told to people, and to the agents that may read the note by now."""
+"""Events that go to people, and to the agents that may read the note by now."""
 NOTE_SHARED = "note.shared"
 """Among agents, only the one it names gets it."""
 TO_ALL = frozenset({"token.revoked", "agent.renamed"})
 """What may end the stream of anybody, whatever it follows."""
-SAID_OF_ITSELF = frozenset({"lagged", "server_restarting"})
+REASONS_TO_COME_BACK = frozenset({"lagged", "server_restarting"})
 """Why a stream ends, where the reader should come back with its cursor."""
 
 _encode = json.Encoder().encode
@@ -165,6 +167,8 @@ class Following(Protocol):
 
 
 class Fan:
+    """Hands each event, encoded once, to every stream and socket that may see it."""
+
     def __init__(self, hub: Hub, meters: Any, open_at_once: OpenAtOnce) -> None:
         self.hub = hub
         self.position = 0

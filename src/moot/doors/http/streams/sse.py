@@ -10,14 +10,20 @@ from contextlib import suppress
 from typing import Any
 
 from moot.doors.credentials import still_good
-from moot.doors.http.streams.fanout import SAID_OF_ITSELF, Fan, Frame, StreamFollower, Wants, control
+from moot.doors.http.streams.fanout import (
+    REASONS_TO_COME_BACK,
+    STUCK_SECONDS,
+    Fan,
+    Frame,
+    StreamFollower,
+    Wants,
+    control,
+)
 from moot.doors.http.wire.direct_writer import EXTENSION, DirectWriter
 from moot.errors import Unauthenticated
 from moot.rules.access import Principal
 
 HEARTBEAT_SECONDS = 15.0
-STUCK_SECONDS = 30.0
-"""A reader that takes nothing for this long is treated as gone."""
 PIECE = 64 * 1024
 HEADERS = [
     (b"content-type", b"text/event-stream"),
@@ -103,7 +109,7 @@ class Stream:
             await self._send_frames(send, fresh)
             follower.cursor = self._cursor
             if follower.ending is not None and not frames:
-                if follower.ending in SAID_OF_ITSELF:
+                if follower.ending in REASONS_TO_COME_BACK:
                     await self._send(send, control(follower.ending, self._cursor))
                 return
             if not frames:

@@ -30,7 +30,7 @@ from moot.doors.http.api.route import HttpDoor, SocketRoute
 from moot.doors.http.api.schema import SocketQuery
 from moot.doors.http.gate.auth import Gate
 from moot.doors.http.gate.origin import denied
-from moot.doors.http.streams.fanout import StreamFollower, Wants
+from moot.doors.http.streams.fanout import STUCK_SECONDS, StreamFollower, Wants
 from moot.doors.http.streams.reader import Listener, ReadPosition
 from moot.doors.http.streams.resume import stood
 from moot.doors.http.streams.text_frames import PAIRS, MessageFrames, refusal, warning
@@ -56,8 +56,6 @@ TOKEN_SECONDS = 10.0
 """In which the first frame must come, where the handshake brought no token."""
 MAX_UNKNOWN = 64
 """Sockets that may be open at once without having said who they are."""
-STUCK_SECONDS = 30.0
-"""A reader that catches up and takes nothing for so long is gone, or should be."""
 PAGE = 200
 BEGINNINGS = frozenset({"conversation.created"})
 LOOK_AGAIN_SECONDS = 600.0
