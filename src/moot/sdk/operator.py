@@ -11,6 +11,8 @@ from moot.sdk.call import Subject
 AGENT = "/api/agents/{agent}"
 Files: TypeAlias = list[shapes.RoleFile]
 Settings: TypeAlias = list[shapes.ListedSetting]
+Providers: TypeAlias = list[shapes.ModelProvider]
+Backups: TypeAlias = list[shapes.ListedBackup]
 
 
 class OperatorCalls(Subject, subject="operator"):
@@ -24,7 +26,16 @@ class OperatorCalls(Subject, subject="operator"):
         """Get where things stand: what needs you, who is working, what was done in the last day, and which brakes are
         in force; at most `limit` rows of each. All of the hub for the owner, else what is in your conversations."""
 
+    @http.get("/api/now/hour")
+    async def last_hour(self) -> shapes.LastHour:
+        """Get what happened in the last hour, in numbers: messages, refusals, what was held, what it cost."""
+
     # --- agents as processes, and who they are; owner only ------------------------------------------------
+
+    @http.post("/api/hosted-agents")
+    async def add_agent(self, name: str, *, role: str = "", brain: str = "demo") -> shapes.Agent:
+        """Add an agent to moot.toml, with files that say who it is; the hub runs it at once. Its brain is `demo` or a
+        model: what runs a program is set up where that program is."""
 
     @http.post(f"{AGENT}/start")
     async def start(self, agent: str) -> shapes.Agent:
@@ -63,3 +74,24 @@ class OperatorCalls(Subject, subject="operator"):
     @http.put("/api/settings/{key}", repeats=True)
     async def change_setting(self, key: str, value: str) -> shapes.ChangedValue:
         """Set a value in moot.toml, written as on the command line, and take it in. An invalid one is refused."""
+
+    @http.get("/api/providers", part="providers")
+    async def providers(self) -> Providers:
+        """List providers of models: which agents think with each, and the last four characters of its key."""
+
+    @http.post("/api/providers/{name}/test", repeats=True)
+    async def test_provider(self, name: str) -> shapes.TriedProvider:
+        """Ask a provider for its models, with the key there is; this uses no tokens."""
+
+    @http.get("/api/backups", part="backups")
+    async def backups(self) -> Backups:
+        """List the backups in the home, newest first."""
+
+    @http.post("/api/backups")
+    async def back_up(self) -> shapes.MadeBackup:
+        """Back up the database while it is in use, verify the copy, and put settings and role files beside it."""
+
+    @http.post("/api/imports", repeats=True)
+    async def import_text(self, text: str, *, dry_run: bool = False) -> shapes.Imported:
+        """Bring in conversations that `moot export --format jsonl` wrote; with `dry_run`, only say what would happen.
+        Importing the same text again changes nothing."""

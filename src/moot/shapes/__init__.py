@@ -30,8 +30,21 @@ from moot.shapes.links import (
 )
 from moot.shapes.live import LiveTurn
 from moot.shapes.notes import Note, NoteChange, NoteShare
-from moot.shapes.now import BrakeInForce, Now, NowAgent, NowRow
-from moot.shapes.operation import ChangedValue, ListedSetting, LogTail, PingedAgent, RoleFile
+from moot.shapes.now import BrakeInForce, LastHour, Now, NowAgent, NowRow
+from moot.shapes.operation import (
+    ChangedValue,
+    Imported,
+    ImportedConversation,
+    ImportedParticipant,
+    ListedBackup,
+    ListedSetting,
+    LogTail,
+    MadeBackup,
+    ModelProvider,
+    PingedAgent,
+    RoleFile,
+    TriedProvider,
+)
 from moot.shapes.overview import LastMessage, ListedConversation
 from moot.shapes.shape import Names, Shape, plain, when
 from moot.shapes.sign_in import SignedIn, SignInCode
@@ -84,19 +97,26 @@ __all__ = [
     "Heard",
     "Hit",
     "Hooked",
+    "Imported",
+    "ImportedConversation",
+    "ImportedParticipant",
     "IssuedToken",
+    "LastHour",
     "LastMessage",
     "Link",
     "LinkEndPrompt",
     "LinkPrompts",
     "LinkRevision",
     "LinkedAccount",
+    "ListedBackup",
     "ListedConversation",
     "ListedSetting",
     "LiveTurn",
     "LogTail",
+    "MadeBackup",
     "MadeLink",
     "Message",
+    "ModelProvider",
     "Names",
     "NewCode",
     "Note",
@@ -126,6 +146,7 @@ __all__ = [
     "Token",
     "Topology",
     "TopologyNode",
+    "TriedProvider",
     "Turn",
     "UnheardMessage",
     "View",

@@ -44,6 +44,24 @@ class BrakeInForce(Shape, frozen=True):
     """Until it lets go by itself; 0 if it does not."""
 
 
+class LastHour(Shape, frozen=True):
+    """What happened within the last hour, in numbers."""
+
+    messages: int
+    """By people and agents, where you may read."""
+    between_agents: int
+    """Of these, over links."""
+    refused: int
+    held: int
+    """Turns that are held at this moment."""
+    cost_usd: float | None
+    """None where no price is known."""
+    parts: tuple[int, ...]
+    """Messages of each five minutes, the newest last."""
+    at_least: bool
+    """There were more messages than are counted."""
+
+
 class Now(Shape, frozen=True):
     agents: tuple[NowAgent, ...]
     needs_you: tuple[NowRow, ...]

@@ -72,6 +72,13 @@ MAY: dict[str, Any] = {
     "GET /api/spawned": ALL,
     "POST /api/spawned": OWNER,
     "GET /api/now": ALL,
+    "GET /api/now/hour": ALL,
+    "POST /api/hosted-agents": OWNER,
+    "GET /api/providers": OWNER,
+    "POST /api/providers/{name}/test": OWNER,
+    "GET /api/backups": OWNER,
+    "POST /api/backups": OWNER,
+    "POST /api/imports": OWNER,
     "POST /api/agents/{name}/start": OWNER,
     "POST /api/agents/{name}/stop": OWNER,
     "POST /api/agents/{name}/ping": OWNER,
@@ -173,6 +180,8 @@ BODIES: dict[str, Any] = {
     "PUT /api/topology/positions": {"positions": {"arya": {"x": 1, "y": 2}}},
     "PUT /api/agents/{name}/files/{id}": {"text": "You test."},
     "PUT /api/settings/{id}": {"value": "3"},
+    "POST /api/hosted-agents": {"name": "hosted"},
+    "POST /api/imports": {"text": "no export", "dry_run": True},
     "POST /api/spawned": {"template": "reviewer"},
     "POST /api/sign-in": {"code": "of the person who signs in"},
     "POST /api/agents/{name}/sign-in-codes": {"seconds": 60},
@@ -199,14 +208,17 @@ NAMES = {
     "POST /api/agents/{name}/check": "bob",
     "POST /api/agents/{name}/sign-in-codes": "karl",
     "DELETE /api/agents/{name}": "leaver",
+    "POST /api/providers/{name}/test": "anthropic",
 }
 FOR_ANOTHER_REASON = {
     "POST /api/agents/{name}/start": {403},
     "POST /api/agents/{name}/stop": {403},
     "GET /api/logs": {404},
     "POST /api/spawned": {404},
+    "POST /api/imports": {422},
 }
-"""What is refused to whoever may: arya is a function of this test, and the hub has neither a log nor templates."""
+"""What is refused to whoever may: arya is a function of this test, the hub has neither a log nor templates, and no
+export is imported."""
 GOOD = range(200, 300)
 NO = {None: {401}, "revoked": {401}}
 

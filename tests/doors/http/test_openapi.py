@@ -58,7 +58,11 @@ WRITTEN_TO = {f"/api/agents/{{name}}/{way}" for way in ("messages", "send", "ask
 """Anybody may be written to, whether or not the caller made it."""
 
 
-NAMED_BEFOREHAND = {"/api/agents/{name}/files/{id}", "/api/settings/{id}"}
+NAMED_BEFOREHAND = {
+    "/api/agents/{name}/files/{id}",
+    "/api/settings/{id}",
+    "/api/providers/{name}/test",
+}
 """Nobody makes these: which there are is fixed, and listed."""
 
 

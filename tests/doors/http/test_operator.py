@@ -3,8 +3,21 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from moot import Hub
 from moot.context import identity
+from moot.hub.archive.export import Export
+from moot.testing.fake_llm import FakeLLM
 from tests.doors.http.world import World
+
+
+async def exported(hub: Hub, name: str) -> str:
+    store = hub._core.parts.store
+    found = await store.conversation(name)
+    assert found is not None
+    made = await Export.of(store)
+    return b"".join([chunk async for chunk in made.jsonl([found])]).decode()
 
 
 async def test_a_role_file_is_read_written_and_guarded_against_two_writers(world: World) -> None:
@@ -83,3 +96,81 @@ async def test_a_ping_tells_whether_a_process_answers(world: World) -> None:
     assert (found["agent"], found["known"], found["woken"]) == ("arya", True, True)
     assert found["milliseconds"] >= 0
     assert (await world.post("/api/agents/bob/ping")).json()["woken"] is False
+
+
+async def test_an_agent_is_added_to_the_file_with_its_files_and_a_refusal_changes_nothing(
+    world: World,
+) -> None:
+    home = world.hub._core.parts.home
+    made = await world.post("/api/hosted-agents", {"name": "fin", "role": "reads ${FILINGS}"})
+    assert (made.status_code, made.json()["brain"], made.json()["role"]) == (201, "demo", "reads ${FILINGS}")
+    files = (await world.get("/api/agents/fin/files")).json()["files"]
+    assert "Reads ${FILINGS}" in next(one["text"] for one in files if one["name"] == "ROLE.md")
+    before = home.toml.read_text()
+    assert 'name = "fin"' in before
+    for name, brain, status in (
+        ("fin", "demo", 409),
+        ("bob", "demo", 409),
+        ("all", "demo", 409),
+        ("tools", "command:claude", 422),
+        ("mine", "code:os:system", 422),
+    ):
+        refused = await world.post("/api/hosted-agents", {"name": name, "brain": brain})
+        assert (refused.status_code, refused.json()["title"] != "") == (status, True), refused.text
+    assert home.toml.read_text() == before
+    assert (await world.ask("karl", "POST", "/api/hosted-agents", {"name": "his"})).status_code == 403
+
+
+async def test_a_provider_shows_the_end_of_its_key_and_says_whether_it_answers(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "sk-ant-canary-0123456789-x7Qa"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", secret)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    answer = await world.get("/api/providers")
+    found = {one["name"]: one for one in answer.json()["providers"]}
+    assert (found["anthropic"]["ending"], found["anthropic"]["variable"]) == ("…x7Qa", "ANTHROPIC_API_KEY")
+    assert found["openai"]["ending"] is None
+    tried = [await world.post(f"/api/providers/{name}/test") for name in ("anthropic", "openai", "nobody")]
+    assert [one.status_code for one in tried] == [200, 200, 404]
+    assert [one.json()["answers"] for one in tried[:2]] == [False, False]
+    assert "no key" in tried[1].json()["problem"]
+    assert secret not in answer.text + "".join(one.text for one in tried)
+
+
+async def test_a_provider_that_answers_says_how_many_models_it_offers(world: World) -> None:
+    async with FakeLLM() as fake:
+        brain = f"openai:fake@{fake.openai_url}"
+        path = world.hub._core.parts.home.toml
+        path.write_text(path.read_text() + f'[[agents]]\nname = "thinker"\nbrain = "{brain}"\n')
+        await world.hub.reload()
+        holder = fake.url.removeprefix("http://")
+        tried = (await world.post(f"/api/providers/{holder}/test")).json()
+        assert (tried["name"], tried["answers"], tried["problem"]) == (holder, True, "")
+        assert tried["models"] >= 1
+
+
+async def test_a_backup_is_made_and_an_export_comes_back_once(world: World) -> None:
+    made = await world.post("/api/backups")
+    assert made.status_code == 201
+    [listed] = (await world.get("/api/backups")).json()["backups"]
+    assert (listed["name"], listed["kind"]) == (made.json()["name"], "manual")
+    assert (world.hub._core.parts.home.backups / listed["name"]).stat().st_size == listed["bytes"]
+    await world.hub.post("room", "to be taken along")
+    text = await exported(world.hub, "room")
+    for dry, state in ((True, "new"), (False, "new"), (False, "there")):
+        answer = await world.post("/api/imports", {"text": text, "dry_run": dry})
+        [brought] = answer.json()["conversations"]
+        assert (brought["called"], brought["state"], answer.json()["dry_run"]) == ("room-2", state, dry)
+    broken = await world.post("/api/imports", {"text": "no export"})
+    assert (broken.status_code, broken.json()["line"]) == (422, 1)
+
+
+async def test_the_last_hour_is_counted_as_far_as_one_may_read(world: World) -> None:
+    await world.hub.post("room", "one")
+    await world.hub.settled("room")
+    owner, bob = [(await world.ask(who, "GET", "/api/now/hour")).json() for who in ("owner", "bob")]
+    said = len(await world.hub.messages("room"))
+    assert (owner["messages"], sum(owner["parts"]), owner["parts"][-1]) == (said, said, said)
+    assert (bob["messages"], owner["refused"], owner["at_least"]) == (0, 0, False)

@@ -1,17 +1,25 @@
 """`hub.operator`: what is going on, and what whoever looks after the hub does about it."""
 
+import asyncio
 import os
+from io import BytesIO
+
+from msgspec import convert, to_builtins
 
 from moot import shapes
 from moot.errors import NotPermitted
 from moot.hub.agents import Agents
+from moot.hub.archive import backups
+from moot.hub.archive.import_ import Import
+from moot.hub.archive.validate import check
 from moot.hub.core import Core
-from moot.hub.operation import processes, role_files
+from moot.hub.operation import new_agent, processes, providers, role_files
+from moot.hub.operation.last_hour import last_hour
 from moot.hub.operation.log_tail import last_lines
 from moot.hub.operation.now import now as where_things_stand
 from moot.hub.queries import turns
 from moot.model.ids import ParticipantId
-from moot.sdk.operator import Files, OperatorCalls, Settings
+from moot.sdk.operator import Backups, Files, OperatorCalls, Providers, Settings
 from moot.settings.catalogue import change, survey
 from moot.settings.changes import needs_restart
 
@@ -27,7 +35,15 @@ class HubOperator(OperatorCalls):
     async def now(self, *, limit: int = 10) -> shapes.Now:
         return await where_things_stand(self._core, self._me, limit)
 
+    async def last_hour(self) -> shapes.LastHour:
+        return await last_hour(self._core, self._me)
+
     # --- agents as processes, and who they are ------------------------------------------------------------
+
+    async def add_agent(self, name: str, *, role: str = "", brain: str = "demo") -> shapes.Agent:
+        self._only_the_owner("add agents")
+        await new_agent.add(self._core, name, role=role, brain=brain)
+        return await Agents(self._core, self._me).get(name)
 
     async def start(self, agent: str) -> shapes.Agent:
         self._only_the_owner("start agents")
@@ -77,6 +93,34 @@ class HubOperator(OperatorCalls):
         before, now = change(self._core.parts.home, os.environ, key, value)
         await self._core.reload()
         return shapes.ChangedValue(key, now, before, needs_restart(key))
+
+    async def providers(self) -> Providers:
+        self._only_the_owner("see which keys are set")
+        return providers.listed(self._core)
+
+    async def test_provider(self, name: str) -> shapes.TriedProvider:
+        self._only_the_owner("use keys")
+        return await providers.tried(self._core, name)
+
+    # --- what is kept -------------------------------------------------------------------------------------
+
+    async def backups(self) -> Backups:
+        self._only_the_owner("see backups")
+        found = await asyncio.to_thread(backups.listed, self._core.parts.home)
+        return [shapes.ListedBackup(one.path.name, one.bytes, shapes.when(one.at), one.kind) for one in found]
+
+    async def back_up(self) -> shapes.MadeBackup:
+        self._only_the_owner("make backups")
+        made = await asyncio.to_thread(backups.create, self._core.parts.home)
+        return shapes.MadeBackup(made.path.name, made.bytes, made.messages)
+
+    async def import_text(self, text: str, *, dry_run: bool = False) -> shapes.Imported:
+        self._only_the_owner("import conversations")
+        file, limit = BytesIO(text.encode()), self._core.parts.settings.limits.message_bytes
+        checked = await asyncio.to_thread(check, file, "the text", limit_bytes=limit)
+        importing = Import(self._core, self._me, checked)
+        done = await (importing.preview() if dry_run else importing.run(file))
+        return convert(to_builtins(done), shapes.Imported)
 
     def _only_the_owner(self, what: str) -> None:
         if self._me != self._core.user:

@@ -20,5 +20,9 @@ async def now(call: ApiCall) -> shapes.Now:
     return structs.replace(found, needs_you=tuple(map(_in_words, found.needs_you)))
 
 
+async def last_hour(call: ApiCall) -> shapes.LastHour:
+    return await call.hub.operator.last_hour()
+
+
 def _in_words(row: shapes.NowRow) -> shapes.NowRow:
     return structs.replace(row, fix=tuple(worded(from_data(row.fix), request)))

@@ -1,12 +1,43 @@
-"""Agents as processes, role files, logs and settings over HTTP: for the owner."""
+"""Agents as processes, role files, logs, settings, providers and data over HTTP: for the owner."""
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from moot import shapes
+from moot.doors.http.api import constraints
+from moot.doors.http.api.problems import Response
 from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import RequestShape
+
+CREATED = 201
+Brain = Annotated[
+    str,
+    Meta(
+        description="`demo`, or a model: anthropic:MODEL, openai:MODEL or openai:MODEL@URL",
+        extra_json_schema={"pattern": "^(demo|(anthropic|openai):[a-z0-9][a-z0-9.-]{0,60})$"},
+    ),
+]
+
+
+class NewHostedAgent(RequestShape, frozen=True):
+    name: constraints.AgentName
+    role: constraints.Line = ""
+    brain: Brain = "demo"
+
+
+class ImportBody(RequestShape, frozen=True):
+    text: str
+    """Lines that `moot export --format jsonl` wrote."""
+    dry_run: bool = False
+
+
+class ProviderList(Struct, frozen=True):
+    providers: list[shapes.ModelProvider]
+
+
+class BackupList(Struct, frozen=True):
+    backups: list[shapes.ListedBackup]
 
 
 class LinesQuery(RequestShape, frozen=True):
@@ -29,6 +60,12 @@ class RoleFiles(Struct, frozen=True):
 
 class SettingsList(Struct, frozen=True):
     settings: list[shapes.ListedSetting]
+
+
+async def add_agent(call: ApiCall) -> Response:
+    body = call.body
+    made = await call.hub.operator.add_agent(body.name, role=body.role, brain=body.brain)
+    return Response(made, CREATED, {"Location": f"/api/agents/{made.name}"})
 
 
 async def start(call: ApiCall) -> shapes.Agent:
@@ -62,3 +99,23 @@ async def settings(call: ApiCall) -> SettingsList:
 
 async def change_setting(call: ApiCall) -> shapes.ChangedValue:
     return await call.hub.operator.change_setting(call.path["id"], call.body.value)
+
+
+async def providers(call: ApiCall) -> ProviderList:
+    return ProviderList(await call.hub.operator.providers())
+
+
+async def test_provider(call: ApiCall) -> shapes.TriedProvider:
+    return await call.hub.operator.test_provider(call.path["name"])
+
+
+async def backups(call: ApiCall) -> BackupList:
+    return BackupList(await call.hub.operator.backups())
+
+
+async def back_up(call: ApiCall) -> Response:
+    return Response(await call.hub.operator.back_up(), CREATED)
+
+
+async def import_text(call: ApiCall) -> shapes.Imported:
+    return await call.hub.operator.import_text(call.body.text, dry_run=call.body.dry_run)
