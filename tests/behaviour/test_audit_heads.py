@@ -2,6 +2,7 @@
 
 import json
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from moot.model.records.audit import ChainEnd
 from moot.rules.audit import KnownHead
 from moot.settings import Home
 from moot.testing import ManualClock
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.req("S-17")
 
@@ -180,3 +181,25 @@ async def test_what_was_written_before_there_was_a_key_is_signed_when_it_is_made
     assert len(lines(home)) >= len(plain)
     assert all(line["signature"] for line in lines(home))
     assert await verified(home) == ()
+
+
+async def test_a_minute_begins_with_an_export_however_long_that_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, home = ManualClock(1_800_000_000.0), Home(tmp_path)
+    slow, append, begun = threading.Event(), HeadsFile.append, list[float]()
+
+    def append_slowly(file: HeadsFile, ends: list[ChainEnd], instance: str, at: float) -> int:
+        begun.append(at)
+        assert slow.wait(PATIENCE)
+        return append(file, ends, instance, at)
+
+    async def exports() -> int:
+        return len(begun)
+
+    monkeypatch.setattr(HeadsFile, "append", append_slowly)
+    async with Hub.open(tmp_path, agents=[arya], clock=clock, socket=home.hub_sock):
+        await until(exports, lambda count: count == 1)
+        await clock.advance(61)
+        slow.set()
+        await until(exports, lambda count: count == 2)

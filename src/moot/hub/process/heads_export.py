@@ -38,10 +38,12 @@ class HeadsExport:
         self._working = asyncio.Lock()
 
     async def run(self) -> None:
-        """For as long as the hub lives."""
+        """For as long as the hub lives. A minute begins with an export, however long that takes."""
+        clock = self._parts.clock
         while True:
+            begun = clock.now()
             await self.export()
-            await self._parts.clock.sleep_until(self._parts.clock.now() + MINUTE)
+            await clock.sleep_until(begun + MINUTE)
 
     async def export(self) -> None:
         async with self._working:
