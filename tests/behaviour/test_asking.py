@@ -27,7 +27,7 @@ def asker(heard: list[str]) -> Any:
     @agent("asker")
     async def ask(turn: Any) -> str:
         heard.append(turn.text)
-        answers = await asyncio.gather(*(turn.hub.ask("calc", f"{n}*{n}", timeout=20) for n in (2, 3)))
+        answers = await asyncio.gather(*(turn.hub.ask("calc", f"{n}*{n}", timeout=40) for n in (2, 3)))
         return "; ".join(answer.text for answer in answers)
 
     return ask
@@ -35,7 +35,7 @@ def asker(heard: list[str]) -> Any:
 
 async def test_five_questions_at_once_have_five_answers(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[calc]) as hub:
-        answers = await asyncio.gather(*(hub.ask("calc", f"{n}+1", timeout=20) for n in range(5)))
+        answers = await asyncio.gather(*(hub.ask("calc", f"{n}+1", timeout=40) for n in range(5)))
         assert [answer.text for answer in answers] == [f"{n}+1 = {n + 1}" for n in range(5)]
         assert [turn.reason for turn in await hub.turns(agent="calc")] == ["ask"] * 5
 
@@ -43,8 +43,8 @@ async def test_five_questions_at_once_have_five_answers(tmp_path: Path) -> None:
 async def test_who_awaits_an_answer_gets_no_turn_for_it(tmp_path: Path) -> None:
     heard: list[str] = []
     async with Hub.open(tmp_path, agents=[calc, asker(heard)]) as hub:
-        assert (await hub.ask("asker", "please", timeout=20)).text == "2*2 = 4; 3*3 = 9"
-        await hub.settled(timeout=10)
+        assert (await hub.ask("asker", "please", timeout=40)).text == "2*2 = 4; 3*3 = 9"
+        await hub.settled(timeout=40)
         assert heard == ["please"]
         assert [turn.state for turn in await hub.turns(agent="asker")] == ["said"]
         pair = (await hub.turns(agent="calc"))[0].conversation
@@ -97,8 +97,8 @@ async def test_who_gives_up_is_called_by_the_answer_after_all(tmp_path: Path) ->
 
     async with Hub.open(tmp_path, agents=[slow, hasty]) as hub:
         with pytest.raises(Passed):
-            await hub.ask("hasty", "go", timeout=20)
-        await hub.settled(timeout=10)
+            await hub.ask("hasty", "go", timeout=40)
+        await hub.settled(timeout=40)
         assert heard == ["go", "at last"]
 
 
@@ -114,7 +114,7 @@ async def test_an_interrupted_question_is_answered_once_it_goes_on(tmp_path: Pat
         return "bonjour"
 
     async with Hub.open(tmp_path, agents=[arya]) as hub:
-        asking = asyncio.create_task(hub.ask("arya", "greet", timeout=20))
+        asking = asyncio.create_task(hub.ask("arya", "greet", timeout=40))
         await asyncio.wait_for(begun.wait(), PATIENCE)
         pair = await hub.conversations.implicit(["arya"])
         await hub.post(pair.id, "in French", interrupt=True)
@@ -132,7 +132,7 @@ async def test_a_question_stopped_for_good_is_told(tmp_path: Path) -> None:
         return ""
 
     async with Hub.open(tmp_path, agents=[arya]) as hub:
-        asking = asyncio.create_task(hub.ask("arya", "greet", timeout=20))
+        asking = asyncio.create_task(hub.ask("arya", "greet", timeout=40))
         await asyncio.wait_for(begun.wait(), PATIENCE)
         pair = await hub.conversations.implicit(["arya"])
         await hub.conversations.stop(pair.id)
@@ -147,7 +147,7 @@ async def test_questions_to_an_absent_agent_do_not_keep_a_conversation_from_sett
             *(hub.ask("away", str(n), timeout=0.2) for n in range(3)), return_exceptions=True
         )
         assert [type(outcome) for outcome in outcomes] == [TimedOut] * 3
-        await hub.settled(timeout=5)
+        await hub.settled(timeout=40)
         assert sorted(turn.state for turn in await hub.turns(agent="away")) == ["owed", "waiting", "waiting"]
 
 
@@ -171,12 +171,12 @@ async def test_an_answer_heard_together_with_the_interruption_is_the_answer(
         heard: list[Any] = []
         tell = questions._ended
         monkeypatch.setattr(questions, "_ended", heard.append)
-        asking = asyncio.create_task(hub.ask("arya", "greet", timeout=20))
+        asking = asyncio.create_task(hub.ask("arya", "greet", timeout=40))
         await asyncio.wait_for(begun.wait(), PATIENCE)
         pair = await hub.conversations.implicit(["arya"])
         await hub.post(pair.id, "go on", interrupt=True)
         await asyncio.wait_for(again.wait(), PATIENCE)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         for turn in heard:
             tell(turn)
         assert (await asyncio.wait_for(asking, PATIENCE)).text == "at last"

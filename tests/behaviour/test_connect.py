@@ -47,7 +47,7 @@ async def wire(place: Elsewhere) -> AsyncIterator[Wire]:
 async def test_a_hub_elsewhere_is_used_like_one_that_is_open_here(place: Elsewhere) -> None:
     async with place.up([arya]), Hub.connect(place.url, token=place.token) as hub:
         assert hub.name == "user"
-        assert (await hub.ask("arya", "hello", timeout=10)).text == "heard hello"
+        assert (await hub.ask("arya", "hello", timeout=40)).text == "heard hello"
 
 
 async def test_the_token_comes_from_the_caller_or_the_environment(
@@ -114,7 +114,7 @@ async def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_is_stored_t
         told = await hub.broadcast("to all")
         assert told["delivered_to"] == ["arya"]
         wire.answers_to_lose = 1
-        answer = await hub.ask("arya", "a question", timeout=10)
+        answer = await hub.ask("arya", "a question", timeout=40)
         assert answer.text == "heard a question"
         assert [m.text for m in await here.messages("room")].count("once") == 1
         pair = [m.text for m in await here.messages(answer.conversation) if m.sender == "user"]
@@ -171,7 +171,7 @@ async def test_a_long_wait_goes_on_in_pieces(place: Elsewhere, monkeypatch: pyte
     monkeypatch.setattr(paging, "PIECE_SECONDS", 0.05)
     async with place.up() as here, Hub.connect(place.url, token=place.token) as hub:
         await hub.agents.create("x", external=True)
-        asking = asyncio.ensure_future(hub.ask("x", "well?", timeout=20))
+        asking = asyncio.ensure_future(hub.ask("x", "well?", timeout=40))
         x = here.acting_as("x")
         [asked] = (await until(x.mailbox.check, lambda found: bool(found.messages))).messages
         await x.mailbox.reply(asked.id, "well")

@@ -18,7 +18,7 @@ START = 1_800_000_000.0
 
 @agent("deployer")
 async def deployer(turn: Any) -> str:
-    answer = await turn.hub.ask("user", "deploy now?", choices=["yes", "not today"], timeout=20)
+    answer = await turn.hub.ask("user", "deploy now?", choices=["yes", "not today"], timeout=40)
     return f"you said {answer.text}"
 
 
@@ -30,13 +30,13 @@ async def open_one(hub: Hub) -> Any:
 @pytest.mark.parametrize(("said", "meant"), [("yes", "yes"), ("NOT TODAY", "not today"), ("2", "not today")])
 async def test_an_agent_waits_for_what_a_person_decides(tmp_path: Path, said: str, meant: str) -> None:
     async with Hub.open(tmp_path, agents=[deployer]) as hub:
-        asking = asyncio.ensure_future(hub.ask("deployer", "ship it", timeout=20))
+        asking = asyncio.ensure_future(hub.ask("deployer", "ship it", timeout=40))
         asked = await open_one(hub)
         assert (asked.by, asked.to, asked.choices) == ("deployer", "user", ("yes", "not today"))
         decided = await hub.decisions.answer(asked.id[:8], said)
         assert (decided.state, decided.answer) == ("answered", meant)
         assert (await asking).text == f"you said {meant}"
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert [turn.state for turn in await hub.turns(agent="deployer")] == ["said"], "it is not woken twice"
         with pytest.raises(Conflict, match="is already"):
             await hub.decisions.answer(asked.id, "yes")

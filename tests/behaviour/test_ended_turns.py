@@ -56,7 +56,7 @@ def rings() -> Iterator[Counter[str]]:
 
 async def talk(hub: Hub, text: str) -> None:
     await hub.post("room", text)
-    await hub.settled("room", timeout=10)
+    await hub.settled("room", timeout=40)
 
 
 @pytest.mark.parametrize("text", WAYS)

@@ -124,7 +124,7 @@ async def test_in_its_turn_an_agent_approves_what_it_was_asked_there(tmp_path: P
     async with Hub.open(tmp_path, agents=[manager, quiet("support")]) as hub:
         link = await hub.links.create("manager", "support", relationship="superior")
         await hub.acting_as("support").send("manager", "may I?")
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert [(m.text, m.intent) for m in await hub.messages(link.channel)] == [
             ("may I?", None),
             ("go ahead", "approve"),
@@ -134,12 +134,12 @@ async def test_in_its_turn_an_agent_approves_what_it_was_asked_there(tmp_path: P
 async def test_what_a_person_decides_says_what_it_means(tmp_path: Path) -> None:
     @agent("dev")
     async def dev(turn: Any) -> str:
-        answer = await turn.hub.ask("user", "deploy?", choices=["approve", "decline"], timeout=20)
+        answer = await turn.hub.ask("user", "deploy?", choices=["approve", "decline"], timeout=40)
         return str(answer.intent)
 
     async with Hub.open(tmp_path, agents=[dev]) as hub:
         await hub.send("dev", "go")
         [asked] = await until(hub.decisions.list, bool)
         await hub.decisions.answer(asked.id, "approve")
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert (await hub.newest((await hub.conversations.implicit(["dev"])).id))[-1].text == "approve"

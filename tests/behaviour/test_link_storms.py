@@ -56,12 +56,12 @@ async def test_seventeen_linked_agents_that_write_to_two_each_end_at_the_cap(
             for step in (1, 2):
                 await hub.links.create(name, NAMES[(place + step) % len(NAMES)])
         await hub.send("agent0", "tell everybody")
-        await hub.settled(timeout=20)
+        await hub.settled(timeout=40)
         assert await said_by_agents(hub) == Limits().chain_messages == 32
         assert any("/continue" in text for text in await notices(hub)), "the way out is named"
         if limits is MANY_TURNS:  # messages are what ends it there, and the way out is one
             assert await hub.conversations.resume(way_out(stopped[0]))
-            await hub.settled(timeout=20)
+            await hub.settled(timeout=40)
             assert 32 <= await said_by_agents(hub) <= 64, "none, where all had been read by then"
 
 
@@ -86,7 +86,7 @@ async def test_in_a_group_they_end_in_under_twenty_messages(tmp_path: Path) -> N
     async with Hub.open(tmp_path, agents=[calling(name) for name in NAMES]) as hub:
         await hub.conversations.create("room", participants=NAMES)
         await hub.post("room", "tell everybody, @agent0")
-        await hub.settled("room", timeout=20)
+        await hub.settled("room", timeout=40)
         assert 2 < await said_by_agents(hub) < 20
 
 
@@ -101,7 +101,7 @@ async def test_a_low_cap_is_met_and_names_the_way_out(tmp_path: Path) -> None:
         await hub.links.create("agent2", "agent3")
         await hub.links.create("agent2", "agent4")
         await hub.send("agent0", "tell everybody")
-        await hub.settled(timeout=20)
+        await hub.settled(timeout=40)
         assert await said_by_agents(hub) == 6
         assert stopped
         assert stopped[0].facts["rule"] == "chain"
@@ -130,7 +130,7 @@ async def test_thanks_for_thanks_over_a_link_end_after_three_exchanges(tmp_path:
     async with Hub.open(tmp_path, agents=[first, second]) as hub:
         link = await hub.links.create("a", "b")
         await hub.send("a", "tell b")
-        await hub.settled(timeout=20)
+        await hub.settled(timeout=40)
         said = await hub.messages(link.channel)
         assert 2 < len([message for message in said if message.kind == "agent"]) <= 6
         assert (said[-1].kind, said[-1].metadata["notice"]) == ("system", "brake")

@@ -84,7 +84,7 @@ async def shared_out(hub: Hub, hosts: int) -> None:
 async def say_everywhere(hub: Hub, rooms: list[str], text: str) -> dict[str, str]:
     """By room, what arya answered."""
     await asyncio.gather(*(hub.post(room, f"@arya {text}") for room in rooms))
-    await asyncio.gather(*(hub.settled(room, timeout=20) for room in rooms))
+    await asyncio.gather(*(hub.settled(room, timeout=40) for room in rooms))
     return {room: (await hub.messages(room))[-1].text for room in rooms}
 
 
@@ -109,7 +109,7 @@ async def test_pieces_of_a_reply_reach_a_hub_on_another_machine(machines: Machin
         async def asked() -> list[str]:
             """What is lost is lost: whoever has just begun to watch may miss the first."""
             await hub.post("room", "@arya hello")
-            await hub.settled("room", timeout=10)
+            await hub.settled("room", timeout=40)
             return heard
 
         await until(asked, lambda found: "one moment, " in found)

@@ -104,7 +104,7 @@ async def test_four_agents_of_two_providers_each_see_every_message_once(make_tea
             )
             for n in range(3):
                 await hub.post("room", f"@ann @ben @cat @dan question {n}")
-                await hub.settled("room", timeout=20)
+                await hub.settled("room", timeout=40)
             messages = await hub.messages("room")
         assert [m.sender for m in messages] == ["user", *names] * 3
         for name in names:
@@ -127,7 +127,7 @@ async def test_what_a_turn_cost_is_kept_and_the_cache_hits(make_team: Any, provi
         team.has("ann", provider)
         async with team.open() as hub:
             for n in range(4):
-                await hub.ask("ann", f"question {n}", timeout=20)
+                await hub.ask("ann", f"question {n}", timeout=40)
             turns = [await hub.turn(t.id) for t in await hub.turns(agent="ann")]
             used = await hub.inspector.usage(agent="ann")
     last = turns[-1].usage
@@ -179,7 +179,7 @@ async def test_a_failing_model_shows_one_notice_and_the_others_go_on(
         async with team.open() as hub:
             await hub.conversations.create("room", participants=["ill", "well"])
             await hub.post("room", "@ill @well how are you?")
-            await hub.settled("room", timeout=30)
+            await hub.settled("room", timeout=40)
             messages = await hub.messages("room")
             states = {t.agent: t.state for t in await hub.turns(conversation="room")}
         notices = [m.text for m in messages if m.kind == "system"]
@@ -203,7 +203,7 @@ async def test_a_model_that_hangs_ends_with_the_turns_time_out(make_team: Any, f
             await hub.conversations.create("room", participants=["ill", "well"])
             begun = time.monotonic()
             await hub.post("room", "@ill @well how are you?")
-            await hub.settled("room", timeout=30)
+            await hub.settled("room", timeout=40)
             assert time.monotonic() - begun < 1 + 5
             messages = await hub.messages("room")
         assert [m.kind for m in messages] == ["human", "system", "agent"]
@@ -229,7 +229,7 @@ async def test_pass_never_leaks_and_in_a_sentence_it_is_text(make_team: Any, tex
             listening = asyncio.create_task(listen())
             await asyncio.sleep(0)
             await hub.post("room", "@ann anything?")
-            await hub.settled("room", timeout=20)
+            await hub.settled("room", timeout=40)
             said = [m.text for m in await hub.messages("room") if m.kind == "agent"]
             listening.cancel()
     assert bool(said) is not silent
@@ -262,7 +262,7 @@ async def test_an_interruption_closes_the_connection_at_once(make_team: Any, pro
             await hub.post("room", "in French", interrupt=True)
             await until(lambda: _value(team.llm.disconnects), bool)
             assert team.llm.disconnects[0] - begun < 0.05 + 0.25  # the commit, on a busy machine, and 50 ms
-            await hub.settled("room", timeout=20)
+            await hub.settled("room", timeout=40)
             messages = await hub.messages("room")
             listening.cancel()
     assert [m.sender for m in messages] == ["user", "ann", "user", "ann"]
@@ -288,7 +288,7 @@ async def test_a_model_calls_a_tool_and_goes_on_from_the_store(make_team: Any, p
         team.has("ann", provider, tools='["shell:ls"]')
         (team.work / "harbour.txt").write_text("ships")
         async with team.open() as hub:
-            reply = await hub.ask("ann", "what is there?", timeout=30)
+            reply = await hub.ask("ann", "what is there?", timeout=40)
             [turn] = await hub.turns(agent="ann")
             whole = await hub.turn(turn.id)
             kinds = [m.kind for m in await hub.messages(reply.conversation)]
@@ -313,8 +313,8 @@ async def test_a_text_call_runs_only_where_the_settings_allow_it(make_team: Any)
         team.has("ann", tools='["shell:ls", "text-tools"]').has("ben", tools='["shell:ls"]')
         (team.work / "harbour.txt").write_text("ships")
         async with team.open() as hub:
-            assert (await hub.ask("ann", "what is there?", timeout=30)).text == "Found it."
-            assert (await hub.ask("ben", "what is there?", timeout=30)).text == "I look.\n# Run bash ls"
+            assert (await hub.ask("ann", "what is there?", timeout=40)).text == "Found it."
+            assert (await hub.ask("ben", "what is there?", timeout=40)).text == "I look.\n# Run bash ls"
 
 
 @pytest.mark.req("K-10")
@@ -368,7 +368,7 @@ async def main(home, idempotent):
     spec = AgentSpec("ann", brain.think, prompted=True, offered=Offered((tool.spec,)))
     async with Hub.open(home, agents=[spec]) as hub:
         receipt = await hub.send("ann", "count", idempotency_key="once")
-        await hub.settled(receipt.conversation, timeout=20)
+        await hub.settled(receipt.conversation, timeout=40)
 
 asyncio.run(main(sys.argv[1], sys.argv[2] == "yes"))
 """
@@ -417,7 +417,7 @@ async def test_a_missing_key_is_a_clear_notice_and_never_a_demo_answer(
         monkeypatch.delenv("ANTHROPIC_BASE_URL")
         async with team.open() as hub:
             receipt = await hub.send("ann", "hello")
-            await hub.settled(receipt.conversation, timeout=20)
+            await hub.settled(receipt.conversation, timeout=40)
             [_, notice] = await hub.messages(receipt.conversation)
     assert notice.kind == "system"
     assert notice.text.startswith("[ann could not answer: ")
@@ -444,7 +444,7 @@ async def test_no_key_is_found_in_logs_errors_or_the_database(
             (team.home.path / "keys.json").chmod(0o600)
             async with team.open() as hub:
                 receipt = await hub.send("ann" if n % 2 else "ben", f"hello {n}")
-                await hub.settled(receipt.conversation, timeout=30)
+                await hub.settled(receipt.conversation, timeout=40)
                 errors += [str(t.to_dict()) for t in await hub.turns()]
         sent = [value for request in team.llm.requests for value in request.headers.values()]
         assert any(canary in value for canary in canaries for value in sent), "the keys were used"
@@ -481,8 +481,8 @@ async def test_a_model_writes_to_a_linked_agent_and_delegates_by_tool(make_team:
         team.has("cat", tools='["messages"]')
         async with team.open() as hub:
             link = await hub.links.create("ann", "ben", relationship="superior", direction="one_way")
-            answer = await hub.ask("ann", "see to it", timeout=20)
-            await hub.settled(timeout=20)
+            answer = await hub.ask("ann", "see to it", timeout=40)
+            await hub.settled(timeout=40)
             assert answer.text == "seen to"
             said = [message.text for message in await hub.messages(link.channel)]
             assert "good morning" in said

@@ -33,7 +33,7 @@ async def test_an_agent_writes_in_its_turn_as_itself(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[arya]) as hub:
         await hub.notes.create("deploy", "started")
         await hub.notes.share("deploy", "arya", "read_write")
-        assert (await hub.ask("arya", "green", timeout=10)).text == "v2"
+        assert (await hub.ask("arya", "green", timeout=40)).text == "v2"
         note = await hub.notes.get("deploy")
         assert (note.text, note.updated_by) == ("started\narya: green", "arya")
 
@@ -111,7 +111,7 @@ async def test_a_model_reads_and_writes_the_notes_of_its_agent(tmp_path: Path) -
     )
     async with thinking(tmp_path, steps(*calls)) as (hub, llm):
         await hub.notes.share("deploy", "ann", "read_write")
-        answer = await hub.ask("ann", "update it", timeout=20)
+        answer = await hub.ask("ann", "update it", timeout=40)
         assert json.decode(answer.text) == {"name": "deploy", "version": 2}
         note = await hub.notes.get("deploy")
         assert (note.text, note.updated_by) == ("canary: green", "ann")
@@ -135,7 +135,7 @@ async def test_what_a_model_may_not_is_told_to_it_and_its_turn_goes_on(
 ) -> None:
     async with thinking(tmp_path, steps(call)) as (hub, _):
         await hub.notes.share("deploy", "ann", "read")
-        answer = (await hub.ask("ann", "go on", timeout=20)).text
+        answer = (await hub.ask("ann", "go on", timeout=40)).text
         assert told in answer.replace('\\"', '"')
         assert "hush" not in answer
         assert (await hub.notes.get("deploy")).version == 1
@@ -147,7 +147,7 @@ async def test_a_model_that_was_overtaken_is_told_what_stands(tmp_path: Path) ->
     async with thinking(tmp_path, steps(call)) as (hub, _):
         await hub.notes.share("deploy", "ann", "read_write")
         await hub.notes.write("deploy", "by a person", version=1)
-        told = json.decode((await hub.ask("ann", "update it", timeout=20)).text)
+        told = json.decode((await hub.ask("ann", "update it", timeout=40)).text)
         assert (told["current_version"], told["current_text"], told["updated_by"]) == (
             2,
             "by a person",

@@ -36,12 +36,12 @@ async def test_an_agent_is_told_its_superiors_reports_and_peers_by_group(tmp_pat
     async with Hub.open(tmp_path, agents=[prompted("support", prompts)]) as hub:
         for name in ("manager", "dev", "ops", "sales", "stranger"):
             await hub.agents.create(name)
-        await hub.ask("support", "before there are links", timeout=10)
+        await hub.ask("support", "before there are links", timeout=40)
         await hub.links.create("manager", "support", relationship="superior")
         await hub.links.create("dev", "support", relationship="subordinate")
         await hub.links.create("ops", "support", relationship="subordinate", enabled=False)
         await hub.links.create("sales", "support", direction="one_way")
-        await hub.ask("support", "now there are", timeout=10)
+        await hub.ask("support", "now there are", timeout=40)
     assert PLACE not in prompts[0].system
     assert part(prompts[1].system, PLACE).splitlines() == [
         "Superiors, who may give you tasks; refer decisions that are not yours to them:",
@@ -71,9 +71,9 @@ async def test_in_its_channel_a_link_says_what_the_other_end_is(
     async with Hub.open(tmp_path, agents=cast) as hub:
         link = await hub.links.create("manager", "support", relationship=relationship, direction=direction)
         await hub.acting_as("manager").send("support", "hello")
-        await hub.settled(link.channel, timeout=10)
+        await hub.settled(link.channel, timeout=40)
         told = await hub.links.prompts(link.id[:4])
-        await hub.ask("support", "elsewhere", timeout=10)
+        await hub.ask("support", "elsewhere", timeout=40)
     assert to_support in part(support[0].system, HERE)
     assert to_manager in part(manager[0].system, HERE)
     assert HERE not in support[-1].system
@@ -90,12 +90,12 @@ async def test_a_link_that_is_cut_or_changed_counts_from_the_next_turn_on(tmp_pa
     async with Hub.open(tmp_path, agents=[prompted("support", prompts)]) as hub:
         await hub.agents.create("manager")
         link = await hub.links.create("manager", "support", relationship="superior")
-        await hub.ask("support", "one", timeout=10)
-        await hub.ask("support", "two", timeout=10)
+        await hub.ask("support", "one", timeout=40)
+        await hub.ask("support", "two", timeout=40)
         await hub.links.update(link.id, relationship="peer")
-        await hub.ask("support", "three", timeout=10)
+        await hub.ask("support", "three", timeout=40)
         await hub.links.update(link.id, enabled=False)
-        await hub.ask("support", "four", timeout=10)
+        await hub.ask("support", "four", timeout=40)
         assert [end.link for end in (await hub.links.prompts(link.id)).prompts] == ["", ""]
     one, two, three, four = prompts
     assert common_prefix(flattened(one), flattened(two)) == len(flattened(one))
@@ -139,9 +139,9 @@ async def test_the_words_of_a_task_stay_in_sight_when_the_window_has_moved_on(tm
         await hub.links.create("manager", "support", relationship="superior")
         task = await hub.acting_as("manager").delegate("support", "count the tickets")
         for n in range(3):
-            await hub.settled(timeout=10)
+            await hub.settled(timeout=40)
             await hub.acting_as("manager").post(task.conversation, f"and now? {n} " * 40)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
     last = prompts[-1]
     assert last.lines[0].content.startswith("[Moot]: This conversation began with a task:")
     assert "count the tickets" in last.lines[0].content
@@ -161,7 +161,7 @@ async def test_people_override_the_parts(tmp_path: Path, template: str) -> None:
         await hub.agents.create("manager")
         link = await hub.links.create("manager", "support", relationship="superior")
         await hub.acting_as("manager").send("support", "hello")
-        await hub.settled(link.channel, timeout=10)
+        await hub.settled(link.channel, timeout=40)
     expected = {"organisation": "above: manager", "link": "talking to manager, who is my superior"}
     assert expected[template] in prompts[0].system
 

@@ -83,5 +83,5 @@ async def test_only_questions_of_agents_look_at_who_waits(tmp_path: Path, asker:
             return await inner(verb, command)
 
         store.transact = noted
-        assert (await hub.acting_as(asker).ask("b", "well?", timeout=10)).text == "yes"
+        assert (await hub.acting_as(asker).ask("b", "well?", timeout=40)).text == "yes"
         assert ("waits" in scopes) is (asker == "a")

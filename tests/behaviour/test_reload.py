@@ -316,7 +316,7 @@ async def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 
 
 async def answer(hub: Hub, name: str, text: str = "hello") -> str:
-    return (await hub.ask(name, text, timeout=10)).text
+    return (await hub.ask(name, text, timeout=40)).text
 
 
 async def test_a_hub_runs_agents_that_are_added_and_changed_and_lets_go_of_others(crew: Town) -> None:

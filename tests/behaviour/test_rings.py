@@ -23,7 +23,7 @@ def asking(name: str, next_one: str, rings: list[list[str]]) -> Any:
     @agent(name)
     async def think(turn: Any) -> str:
         try:
-            return f"{name} heard: {(await turn.hub.ask(next_one, 'and you?', timeout=20)).text}"
+            return f"{name} heard: {(await turn.hub.ask(next_one, 'and you?', timeout=40)).text}"
         except WouldDeadlock as refused:
             rings.append(refused.facts["ring"])
             return f"{name} would wait for itself"
@@ -37,11 +37,11 @@ async def test_the_question_that_closes_a_ring_is_refused_with_the_ring(tmp_path
     rings: list[list[str]] = []
     cast = [asking(name, names[(n + 1) % size], rings) for n, name in enumerate(names)]
     async with Hub.open(tmp_path, agents=cast) as hub:
-        answer = await hub.ask("a0", "go", timeout=20)
+        answer = await hub.ask("a0", "go", timeout=40)
         last = names[-1]
         assert rings == [[last, *names]]
         assert answer.text.endswith(f"{last} would wait for itself")
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert await _waiting(hub) == 0
 
 
@@ -70,7 +70,7 @@ async def test_questions_by_people_are_no_part_of_a_ring(tmp_path: Path) -> None
         return "here"
 
     async with Hub.open(tmp_path, agents=[calm]) as hub:
-        assert (await hub.ask("calm", "?", timeout=20)).text == "here"
+        assert (await hub.ask("calm", "?", timeout=40)).text == "here"
         assert await _waiting(hub) == 0
 
 

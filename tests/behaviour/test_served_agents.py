@@ -55,8 +55,8 @@ async def test_a_function_here_is_an_agent_there(place: Elsewhere) -> None:
     async with place.up(), connected(place, scout) as hub:
         who = await hub.agents.get("scout")
         assert (who.kind, who.role) == ("external", "looks around")
-        assert (await hub.ask("scout", "hello", timeout=10)).text == "scout saw 1"
-        assert (await hub.ask("scout", "stream", timeout=10)).text == "piece by piece"
+        assert (await hub.ask("scout", "hello", timeout=40)).text == "scout saw 1"
+        assert (await hub.ask("scout", "stream", timeout=40)).text == "piece by piece"
 
 
 @pytest.mark.req("G-08", "G-03")
@@ -65,10 +65,10 @@ async def test_silence_and_failure_are_what_they_are_and_the_others_go_on(place:
         await present(hub, "scout")
         await here.conversations.create("room", participants=["scout", "bob"])
         await hub.post("room", "@scout please pass, @bob?")
-        await hub.settled("room", timeout=10)
+        await hub.settled("room", timeout=40)
         await present(hub, "scout")
         await hub.post("room", "@scout please fail, @bob?")
-        await hub.settled("room", timeout=10)
+        await hub.settled("room", timeout=40)
         assert await said(hub, "room") == [
             ("user", "@scout please pass, @bob?"),
             ("bob", "bob here"),
@@ -129,7 +129,7 @@ async def test_a_turn_has_what_a_turn_in_process_has(place: Elsewhere) -> None:
         for text in ("first", "@x second"):
             await present(hub, "x")
             await hub.post("room", text)
-            await hub.settled("room", timeout=10)
+            await hub.settled("room", timeout=40)
 
     async with place.up(), connected(place, outside) as hub:
         await talk(hub)
@@ -153,7 +153,7 @@ async def test_what_it_posts_belongs_to_its_turn(place: Elsewhere) -> None:
         pair = await until(lambda: _pair(hub, "bob", "relay"), bool)
         [told, *_] = await until(lambda: hub.messages(pair), bool)
         assert (told.sender, told.root, told.hop) == ("relay", asked.root, asked.hop + 1)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert next(turn.state for turn in await hub.turns(agent="relay")) == "said"
 
 
@@ -284,7 +284,7 @@ async def test_it_speaks_with_a_token_of_its_own_for_as_long_as_it_is_served(pla
         async with connected(place, scout) as hub:
             [token] = await here.agents.tokens("scout")
             assert token.revoked_at is None
-            await hub.ask("scout", "hello", timeout=10)
+            await hub.ask("scout", "hello", timeout=40)
         [token] = await here.agents.tokens("scout")
         assert token.revoked_at is not None
         assert "owner.acted_as" not in {entry.act for entry in await here.audit.log()}
@@ -296,7 +296,7 @@ async def test_with_its_own_token_an_agent_serves_itself_and_nobody_else(place: 
         token = (await here.agents.issue_token("scout")).token
         async with Hub.connect(place.url, token=token, agents=[scout]) as hub:
             assert hub.name == "scout"
-            assert (await here.ask("scout", "hello", timeout=10)).text == "scout saw 1"
+            assert (await here.ask("scout", "hello", timeout=40)).text == "scout saw 1"
         with pytest.raises(NotPermitted, match="can only serve scout, not bob"):
             async with Hub.connect(place.url, token=token, agents=[bob]):
                 pass
@@ -311,7 +311,7 @@ async def test_an_agent_that_the_hub_runs_cannot_be_served_from_elsewhere(place:
 
 async def test_an_agent_whose_token_is_revoked_is_handed_nothing_more(place: Elsewhere) -> None:
     async with place.up() as here, connected(place, scout) as hub:
-        await hub.ask("scout", "hello", timeout=10)
+        await hub.ask("scout", "hello", timeout=40)
         await present(hub, "scout")
         [token] = await here.agents.tokens("scout")
         await here.agents.revoke_token("scout", token.id)

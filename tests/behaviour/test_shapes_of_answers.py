@@ -28,7 +28,7 @@ def answering(name: str, *answers: str, given: list[list[str]] | None = None) ->
 
 async def test_an_answer_that_fits_carries_its_value(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[answering("desk", '```json\n{"open": 2}\n```')]) as hub:
-        answer = await hub.ask("desk", "how many?", shape=COUNT, timeout=20)
+        answer = await hub.ask("desk", "how many?", shape=COUNT, timeout=40)
         assert answer.metadata["answer"] == {"open": 2}
         question = await hub.message(f"{answer.conversation}:1")
         assert question.metadata["shape"] == COUNT
@@ -37,7 +37,7 @@ async def test_an_answer_that_fits_carries_its_value(tmp_path: Path) -> None:
 async def test_who_answers_otherwise_is_told_once_what_is_expected(tmp_path: Path) -> None:
     given: list[list[str]] = []
     async with Hub.open(tmp_path, agents=[answering("desk", "two", '{"open": 2}', given=given)]) as hub:
-        answer = await hub.ask("desk", "how many?", shape=COUNT, timeout=20)
+        answer = await hub.ask("desk", "how many?", shape=COUNT, timeout=40)
         assert (answer.text, answer.metadata["answer"]) == ('{"open": 2}', {"open": 2})
         said = await hub.messages(answer.conversation)
         assert [message.text for message in said][:2] == ["how many?", "two"]
@@ -52,13 +52,13 @@ async def test_who_answers_otherwise_is_told_once_what_is_expected(tmp_path: Pat
 async def test_who_asked_is_told_what_was_expected_and_what_was_said(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[answering("desk", "two", "I said two", "free")]) as hub:
         with pytest.raises(TurnFailed, match="does not fit what was asked for") as failed:
-            await hub.ask("desk", "how many?", shape=COUNT, timeout=20)
+            await hub.ask("desk", "how many?", shape=COUNT, timeout=40)
         assert failed.value.facts["expected"] == COUNT
         assert failed.value.facts["answer"] == "I said two"
         assert "I said two" in failed.value.detail
         [_, turn] = await hub.turns(agent="desk")
         assert (turn.state, (await hub.turn(turn.id)).kept) == ("failed", "I said two")
-        assert (await hub.ask("desk", "and now?", timeout=20)).text == "free", "the next question is free"
+        assert (await hub.ask("desk", "and now?", timeout=40)).text == "free", "the next question is free"
 
 
 async def test_an_agent_that_asks_hears_the_refusal_and_a_ring_is_still_seen(tmp_path: Path) -> None:
@@ -70,26 +70,26 @@ async def test_an_agent_that_asks_hears_the_refusal_and_a_ring_is_still_seen(tmp
         if len(turn.new) == 1:
             return "two"
         try:
-            await turn.hub.ask("boss", "what do you mean?", timeout=20)
+            await turn.hub.ask("boss", "what do you mean?", timeout=40)
         except WouldDeadlock as refused:
             rings.append(refused.facts["ring"])
         return '{"open": 2}'
 
     @agent("boss")
     async def boss(turn: Any) -> str:
-        return str((await turn.hub.ask("desk", "how many?", shape=COUNT, timeout=20)).metadata["answer"])
+        return str((await turn.hub.ask("desk", "how many?", shape=COUNT, timeout=40)).metadata["answer"])
 
     async with Hub.open(tmp_path, agents=[desk, boss]) as hub:
-        assert (await hub.ask("boss", "go", timeout=20)).text == "{'open': 2}"
+        assert (await hub.ask("boss", "go", timeout=40)).text == "{'open': 2}"
         assert rings == [["desk", "boss", "desk"]]
 
 
 async def test_agents_choose_too(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[answering("desk", "Not today.", "perhaps", "hm")]) as hub:
-        answer = await hub.ask("desk", "deploy?", choices=["yes", "not today"], timeout=20)
+        answer = await hub.ask("desk", "deploy?", choices=["yes", "not today"], timeout=40)
         assert answer.metadata["answer"] == "not today"
         with pytest.raises(TurnFailed, match="not one of"):
-            await hub.ask("desk", "deploy?", choices=["yes", "no"], timeout=20)
+            await hub.ask("desk", "deploy?", choices=["yes", "no"], timeout=40)
 
 
 async def test_where_a_shape_makes_no_sense_it_is_refused_and_nothing_is_asked(tmp_path: Path) -> None:
@@ -112,11 +112,11 @@ async def test_where_a_shape_makes_no_sense_it_is_refused_and_nothing_is_asked(t
 
 async def test_a_key_with_another_shape_is_another_question(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[answering("desk", '{"open": 2}')]) as hub:
-        first = await hub.ask("desk", "how many?", shape=COUNT, idempotency_key="k", timeout=20)
-        again = await hub.ask("desk", "how many?", shape=COUNT, idempotency_key="k", timeout=20)
+        first = await hub.ask("desk", "how many?", shape=COUNT, idempotency_key="k", timeout=40)
+        again = await hub.ask("desk", "how many?", shape=COUNT, idempotency_key="k", timeout=40)
         assert again.id == first.id
         with pytest.raises(Conflict):
-            await hub.ask("desk", "how many?", shape={"type": "integer"}, idempotency_key="k", timeout=20)
+            await hub.ask("desk", "how many?", shape={"type": "integer"}, idempotency_key="k", timeout=40)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ async def test_a_worker_that_goes_on_gives_its_result_in_the_shape_later(tmp_pat
 
     async with Hub.open(tmp_path, agents=[desk]) as hub:
         task = await hub.delegate("desk", "count them", shape=COUNT)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert (await hub.tasks.get(task.id)).state == "working"
         worker = hub.acting_as("desk").tasks
         with pytest.raises(BadValue, match="does not fit what was asked for") as refused:

@@ -251,7 +251,7 @@ async def test_what_was_started_goes_on_after_a_restart_and_retires_when_idle(ho
     async with Hub.open(home, clock=clock) as hub:
         await hub.spawn("coder")
     async with Hub.open(home, clock=clock, socket=hub_socket) as hub:
-        said = await hub.ask("coder", "are you there?", timeout=20)
+        said = await hub.ask("coder", "are you there?", timeout=40)
         assert said.text
         await clock.advance(9 * 60)
         assert (await hub.agents.tree())[0].ended_at is None

@@ -277,7 +277,7 @@ async def test_what_is_taken_back_does_not_lie_in_memory_either(
     async with Hub.open(tmp_path, agents=[prompted]) as hub:
         room = await hub.conversations.create("room", participants=["reader"])
         await hub.post("room", f"@reader {SECRET}")
-        await hub.settled("room", timeout=10)
+        await hub.settled("room", timeout=40)
         await newest(hub, 3)
         core = hub._core
         assert {key[1] for key in core.context._last} == {room.id} == set(core.tails._tails)

@@ -55,7 +55,7 @@ async def test_a_task_is_worked_on_in_its_branch_and_its_result_wakes_who_asked_
         await hub.send("manager", "how many tickets?")
         [task] = await until(hub.tasks.list, bool)
         task = await ended(hub, task.id)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert (task.by, task.to, task.state, task.result) == (
             "manager",
             "support",
@@ -146,7 +146,7 @@ async def test_failure_and_silence_come_home(tmp_path: Path, worker: Any, state:
     async with Hub.open(tmp_path, agents=[boss, worker]) as hub:
         await hub.links.create("boss", "broken", relationship="superior")
         task = await ended(hub, (await hub.acting_as("boss").delegate("broken", "forge it")).id)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert task.state == state
         assert result in task.result
         assert len(heard) == 1
@@ -171,7 +171,7 @@ async def test_a_deadline_that_passes_while_nobody_is_there_is_told_at_the_next_
     async with Hub.open(tmp_path, agents=[boss], clock=later) as hub:
         await later.advance(1)
         await until(lambda: hub.tasks.get(task.id), lambda found: found.state == "expired")
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert len(heard) == 1
         assert "expired" in heard[0]
 
@@ -190,7 +190,7 @@ async def test_progress_is_a_note_and_the_worker_ends_it_when_it_says_so(tmp_pat
     async with Hub.open(tmp_path, agents=[saying("boss", "[PASS]"), worker]) as hub:
         await hub.links.create("boss", "worker", relationship="superior")
         task = await hub.acting_as("boss").delegate("worker", "do both halves")
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         now = await hub.tasks.get(task.id)
         assert (now.state, now.note, now.result) == ("working", "half of it", None)
         await hub.acting_as("boss").post(task.conversation, "and?")
@@ -270,7 +270,7 @@ async def test_work_is_handed_further_down_and_comes_back_up(tmp_path: Path) -> 
         tasks = await until(
             hub.tasks.list, lambda found: len(found) == 2 and all(t.state == "done" for t in found)
         )
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert [(task.by, task.to) for task in tasks] == [("manager", "support"), ("support", "dev")]
         assert "it is a typo" in heard["manager"][-1]
         assert len(heard["manager"]) == len(heard["support"]) == 2

@@ -81,7 +81,7 @@ async def test_what_a_worker_says_is_never_said_by_the_hub(tmp_path: Path, manag
         await hub.send("manager", "delegate please")
         [task] = await until(hub.tasks.list, bool)
         await ended(hub, task.id)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         direct = (await hub.conversations.implicit(["manager"])).id
         said = [*await hub.messages(direct), *await hub.messages(link.channel)]
         assert [message.sender for message in said if "approved" in message.text] == ["support", "support"]
@@ -99,7 +99,7 @@ async def test_an_error_text_is_not_repeated_where_the_delegator_is(tmp_path: Pa
         await hub.send("manager", "delegate please")
         [task] = await until(hub.tasks.list, bool)
         task = await ended(hub, task.id)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert "ignore all rules" in task.result
         assert manager.heard[-1] == f"[support could not do the task {task.id}: its turn failed]"
 
@@ -116,7 +116,7 @@ async def test_who_ends_a_task_for_its_worker_does_not_speak_as_it(tmp_path: Pat
             await karl.tasks.update(task.id, "done", result="pay mallory")
         position = hub.position
         await hub.tasks.update(task.id, "done", result="I looked myself")
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         said = (await hub.messages(link.channel))[-1]
         assert (said.kind, said.text) == ("system", f"[user marked the task {task.id} of support as done]")
         found = await hub._core.parts.store.events(after=position, types=("task.ended",))
@@ -135,7 +135,7 @@ async def test_who_delegated_over_a_link_hears_from_whoever_cuts_it(
             await hub.links.update(link.id, enabled=False)
         else:
             await hub.links.delete(link.id)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         text = f"[the task {task.id} of support was cancelled: its link was removed or disabled]"
         assert manager.heard == [text]
         assert manager.where == [(await hub.conversations.implicit(["manager"])).id]
@@ -154,7 +154,7 @@ async def test_a_task_delegated_while_its_link_is_being_cut_comes_home_too(
             await hub._core.do(unlink, unlink.Unlink(hub._core.user, link.id, ends))
         assert moved.value.branches == (task.conversation,)
         await hub.links.delete(link.id)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert (await hub.tasks.get(task.id)).state == "cancelled"
         assert (await hub.conversations.get(task.conversation)).archived
         assert len(manager.heard) == 2
@@ -198,7 +198,7 @@ async def test_who_left_where_it_delegated_hears_of_it_over_the_link(
         await hub.conversations.leave("group", "manager")
         go_on.set()
         await ended(hub, task.id)
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert manager.heard[-1] == "a result for the manager alone"
         assert manager.where[-1] == link.channel
         assert all("for the manager alone" not in message.text for message in await hub.messages("group"))
@@ -246,7 +246,7 @@ async def test_who_hands_its_task_further_down_is_not_done_until_that_came_back(
         await hub.links.create("lead", "dev", relationship="superior")
         await hub.send("boss", "go")
         await until(hub.tasks.list, lambda found: [task.state for task in found] == ["done", "done"])
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert heard == ["go", "dev says: built!"]
 
 
@@ -258,7 +258,7 @@ async def test_a_worker_that_ends_its_task_may_still_end_its_turn(tmp_path: Path
 
     async with Hub.open(tmp_path, agents=[dev]) as hub:
         task = await hub.delegate("dev", "release it")
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         [turn] = await hub.turns(conversation=task.conversation)
         assert (turn.state, (await hub.tasks.get(task.id)).result) == ("said", "it is out")
         assert (await hub.messages(task.conversation))[-1].text == "I also told the customer"
@@ -282,10 +282,10 @@ async def test_a_delegator_that_was_paused_when_its_task_ended_hears_of_it_once_
         await hub.agents.pause("manager")
         released.set()
         await until(lambda: hub.tasks.get(task.id), lambda found: found.state == "done")
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert len(manager.heard) == 1, "it is paused"
         await hub.agents.resume("manager")
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert len(manager.heard) == 2
         said = [message.text for message in await hub.messages(manager.where[1])]
         assert said.index("42 tickets") < said.index(manager.heard[1]), "what came of it it reads with that"
@@ -293,5 +293,5 @@ async def test_a_delegator_that_was_paused_when_its_task_ended_hears_of_it_once_
         for _ in range(2):
             await hub.agents.pause("manager")
             await hub.agents.resume("manager")
-        await hub.settled(timeout=10)
+        await hub.settled(timeout=40)
         assert len(manager.heard) == 2, "once"

@@ -83,7 +83,7 @@ async def test_a_message_its_turns_and_their_replies_are_one_trace(
     async with Hub.open(tmp_path, agents=[arya, gendry]) as hub:
         await hub.conversations.create("room", participants=["arya", "gendry"])
         await hub.post("room", "@arya are you both well? secret-canary")
-        await hub.settled("room", timeout=10)
+        await hub.settled("room", timeout=40)
     path, headers, body = collector.requests[0]
     assert path == "/v1/traces"
     assert headers["Authorization"] == "Bearer abc"
@@ -115,7 +115,7 @@ async def test_a_collector_that_is_gone_costs_nothing_but_the_traces(tmp_path: P
     async with Hub.open(tmp_path, agents=[gendry]) as hub:
         await hub.conversations.create("room", participants=["gendry"])
         await hub.post("room", "@gendry hello")
-        await hub.settled("room", timeout=10)
+        await hub.settled("room", timeout=40)
         assert [message.text for message in await hub.messages("room")][-1] == "fine too"
 
 

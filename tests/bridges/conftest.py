@@ -24,7 +24,7 @@ def player(name: str) -> AgentSpec:
     @agent(name)
     async def play(turn: Any) -> str | None:
         if "decide" in turn.text:
-            chosen = await turn.hub.ask("user", "ship it?", choices=["yes", "no"], timeout=20)
+            chosen = await turn.hub.ask("user", "ship it?", choices=["yes", "no"], timeout=40)
             return f"{name} goes with {chosen.text}"
         if "loop with" in turn.text and turn.must_answer:
             return f"@{'critic' if name == 'writer' else 'writer'} loop with me"

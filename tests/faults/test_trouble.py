@@ -57,7 +57,7 @@ async def test_agents_stay_present_when_one_heartbeat_fails(tmp_path: Path) -> N
         assert (await hub.agents.get("ann")).reachability == "live"
         await hub.conversations.create("room", participants=["ann"])
         await hub.post("room", "@ann still there?")
-        await hub.settled("room", timeout=10)
+        await hub.settled("room", timeout=40)
         assert [message.sender for message in await hub.messages("room")] == ["user", "ann"]
 
 
@@ -65,11 +65,11 @@ async def test_held_turns_come_due_when_one_sweep_fails(tmp_path: Path) -> None:
     async with Hub.open(tmp_path, agents=[AgentSpec("ann", think)]) as hub:
         await hub.conversations.create("room", participants=["ann"], settings={"cooldown_seconds": 0.3})
         await hub.post("room", "@ann one")
-        await hub.settled("room", timeout=10)
+        await hub.settled("room", timeout=40)
         store = store_of(hub)
         store.due = failing_once(store.due)
         await hub.post("room", "@ann two")
-        await hub.settled("room", timeout=10)
+        await hub.settled("room", timeout=40)
         assert len(await hub.messages("room")) == 4
 
 

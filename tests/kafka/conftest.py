@@ -24,6 +24,16 @@ topic_prefix = "{prefix}"
 agent_turns_per_hour = 100000
 """
 
+LIMIT = 300
+"""Seconds for a test: several waits of a slow broker may follow each other."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(LIMIT))
+
 
 class KafkaHome:
     """A home whose log is Kafka, and the topics it has there."""

@@ -20,6 +20,7 @@ from tests.kafka.conftest import SETTINGS
 from tests.support.kafka import broker, fresh_prefix
 from tests.support.postgres import empty_database
 from tests.support.processes import path_of_imports
+from tests.support.topics import SLOW
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.req("G-13")
@@ -60,13 +61,13 @@ async def test_the_other_hub_takes_a_bridge_over_within_ten_seconds_and_doubles_
             env={**os.environ, "PYTHONPATH": path_of_imports(), "MOOT_FAILPOINT": "bridge.sent:kill:1"},
         )
         try:
-            await until(hub.bridges.holders, lambda held: any(each.is_held for each in held), seconds=30)
+            await until(hub.bridges.holders, lambda held: any(each.is_held for each in held), seconds=SLOW)
             beside = asyncio.create_task(stage.connect(seconds=60))
             await asyncio.sleep(0)
             assert not stage.is_running, "one at a time"
             for line in WROTE:
                 world.say(chat, KARL, line)
-            async with asyncio.timeout(40):
+            async with asyncio.timeout(SLOW):
                 assert await child.wait() == -signal.SIGKILL
             killed = time.monotonic()
             await beside

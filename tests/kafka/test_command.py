@@ -12,11 +12,13 @@ from moot.cli.data.kafka_health import kafka as doctor_lines
 from moot.errors import BadValue, NotFound
 from moot.log_outside import kafka_rebuild, kafka_report
 from moot.logs.kafka.outlet import Outlet
+from moot.logs.kafka.report import KafkaReport
 from moot.settings import Home
 from tests.kafka.conftest import KafkaHome
 from tests.kafka.test_records import answered, echo
 from tests.support.kafka import fresh_prefix
-from tests.support.topics import all_published
+from tests.support.topics import SLOW, all_published
+from tests.support.waiting import until
 
 
 async def talked(home: KafkaHome) -> None:
@@ -26,9 +28,17 @@ async def talked(home: KafkaHome) -> None:
         await all_published(hub)
 
 
+async def report_of(home: KafkaHome) -> KafkaReport:
+    """As the brokers tell it, once they answer in time."""
+    report: KafkaReport = await until(
+        lambda: kafka_report(Home(home.folder)), lambda found: not found.trouble, SLOW
+    )
+    return report
+
+
 async def test_the_status_counts_what_waits_and_what_each_topic_has(home: KafkaHome) -> None:
     await talked(home)
-    found = await kafka_report(Home(home.folder))
+    found = await report_of(home)
     assert (found.trouble, found.outbox, found.lost, found.repartitioned) == ("", 0, (), ())
     assert [topic.topic for topic in found.topics] == [
         f"{home.prefix}agent-{name}" for name in ("arya", "bob")
@@ -124,8 +134,7 @@ async def test_row_18_a_second_home_with_the_same_topics_is_refused_and_told_wha
         receipt = await hub.send("arya", "hello")
         await answered(hub, receipt.conversation, 2)
         await all_published(hub)
-    found = await kafka_report(Home(home.folder))
-    assert found.taken == ()
+    assert (await report_of(home)).taken == ()
 
 
 async def test_a_home_that_shares_its_topics_since_is_told_so(home: KafkaHome) -> None:
@@ -134,6 +143,6 @@ async def test_a_home_that_shares_its_topics_since_is_told_so(home: KafkaHome) -
     outlet = Outlet(home.topics._brokers)
     assert await outlet.publish([(topic, "c", json.encode({**last, "instance": "another"}))]) == [True]
     await outlet.close()
-    assert (await kafka_report(Home(home.folder))).taken == (topic,)
+    assert (await report_of(home)).taken == (topic,)
     lines = await doctor_lines(Home(home.folder))
     assert [line.state for line in lines if topic in line.text] == ["bad"]

@@ -18,7 +18,7 @@ from tests.kafka.test_records import answered, echo
 from tests.support.beneath import store_of
 from tests.support.kafka import broker
 from tests.support.postgres import empty_database
-from tests.support.topics import all_published, log_of
+from tests.support.topics import SLOW, all_published, log_of, reading
 from tests.support.waiting import until
 from tools.kafka_broker import KafkaBroker
 
@@ -78,7 +78,7 @@ async def test_row_6_a_broker_that_stands_still_may_get_records_twice_and_never_
         fragile.pause()
         try:
             await say(hub, 2)
-            await until(lambda: _failing(hub), bool, 15)
+            await until(lambda: _failing(hub), bool, SLOW)
         finally:
             fragile.go_on()
         await all_published(hub, RETURN_SECONDS)
@@ -145,9 +145,9 @@ async def test_row_14_and_16_records_that_make_no_sense_are_put_aside_and_stop_n
     async with home.hub(echo("arya")) as hub:
         await say(hub, 1)
         await all_published(hub)
-        await _forge(home, b"", b"no json", b"[1,2]", json.encode({"version": "9.0.0"}), b"x" * 5000)
+        await _forge(home, hub, b"", b"no json", b"[1,2]", json.encode({"version": "9.0.0"}), b"x" * 5000)
         look = lambda: store_of(hub).records(DEAD_LETTERS.all())  # noqa: E731
-        letters = await until(look, lambda found: len(found) == 5, 10)
+        letters = await until(look, lambda found: len(found) == 5, SLOW)
         assert {letter.topic for letter in letters} == {f"{home.prefix}agent-arya"}
         await say(hub, 1)
 
@@ -160,15 +160,19 @@ async def test_row_17_and_18_records_of_another_home_or_an_earlier_epoch_wake_no
         wakes = log_of(hub).wakes
         assert wakes is not None
         before = wakes.foreign
-        await _forge(home, json.encode({**last, "instance": "another"}), json.encode({**last, "epoch": 0}))
+        await _forge(
+            home, hub, json.encode({**last, "instance": "another"}), json.encode({**last, "epoch": 0})
+        )
 
         async def foreign() -> int:
             return wakes.foreign
 
-        await until(foreign, lambda count: count == before + 2, 10)
+        await until(foreign, lambda count: count == before + 2, SLOW)
 
 
-async def _forge(home: KafkaHome, *values: bytes) -> None:
+async def _forge(home: KafkaHome, hub: Hub, *values: bytes) -> None:
+    """Put records into the topic of arya, which the hub reads by now: it begins at the end of a topic."""
+    await reading(hub, f"{home.prefix}agent-arya")
     outlet = Outlet(home.topics._brokers)
     sent = await outlet.publish([(f"{home.prefix}agent-arya", "c", value) for value in values])
     await outlet.close()
@@ -180,7 +184,7 @@ async def test_row_8_and_11_records_doubled_reordered_and_replayed_make_no_turn(
         where = await say(hub, 2)
         await all_published(hub)
         told: list[Any] = [one for _, one in await home.topics.records()]
-        await _forge(home, *[json.encode(one) for one in [*told, *reversed(told)]])
+        await _forge(home, hub, *[json.encode(one) for one in [*told, *reversed(told)]])
         await say(hub, 1)
         assert [message.seq for message in await hub.messages(where)] == [1, 2, 3, 4, 5, 6]
 
@@ -212,7 +216,7 @@ async def test_row_12_a_reader_that_dies_with_a_record_in_hand_is_followed_by_on
         async def reached(life: list[int] = life) -> int:
             return len(life)
 
-        await until(reached, lambda count, end=end: count == end - began, 10)  # type: ignore[misc]
+        await until(reached, lambda count, end=end: count == end - began, SLOW)  # type: ignore[misc]
         await reader.close()
     assert taken[0] == taken[1] != []
 
@@ -230,6 +234,6 @@ async def test_row_13_two_processes_that_read_the_same_answer_everything_once(tm
         rooms = [await one.conversations.create(f"room-{n}", participants=["arya"]) for n in range(10)]
         for n, room in enumerate(rooms):
             await (one, two)[n % 2].post(room.id, "@arya hello")
-        await asyncio.gather(*(one.settled(room.id, timeout=30) for room in rooms))
+        await asyncio.gather(*(one.settled(room.id, timeout=SLOW) for room in rooms))
         for room in rooms:
             assert [message.kind for message in await two.messages(room.id)] == ["human", "agent"]

@@ -27,7 +27,7 @@ from tests.kafka.test_records import answered, echo
 from tests.support.kafka import broker, fresh_prefix
 from tests.support.postgres import empty_database, server
 from tests.support.processes import NIGHTLY
-from tests.support.topics import Topics, all_published
+from tests.support.topics import SLOW, Topics, all_published
 
 USER = ParticipantId("user")
 HAND_OVERS = 200 if NIGHTLY else 20
@@ -52,7 +52,7 @@ async def test_row_8_whatever_becomes_of_records_every_message_is_answered_once(
         for _ in range(5):
             for room, name in zip(rooms, names, strict=True):
                 await hub.post(room.id, f"@{name} and now?")
-            await asyncio.gather(*(hub.settled(room.id, timeout=30) for room in rooms))
+            await asyncio.gather(*(hub.settled(room.id, timeout=SLOW) for room in rooms))
         await all_published(hub)
         for room in rooms:
             said = await hub.messages(room.id)

@@ -7,11 +7,9 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from moot.logs.kafka import offsets
-from moot.logs.kafka.wakes import group_of
-from moot.model.ids import ParticipantId
 from tests.kafka.conftest import KafkaHome
 from tests.kafka.test_records import answered, echo
-from tests.support.topics import all_published
+from tests.support.topics import SLOW, all_published
 from tests.support.waiting import until
 
 
@@ -35,8 +33,7 @@ class Coordinator:
 async def noted(home: KafkaHome, agent: str) -> bool:
     """Whether all there is in its topic is noted as read."""
     place = (f"{home.prefix}agent-{agent}", 0)
-    kept = await home.topics.offsets.read(group_of(ParticipantId(agent)), [place])
-    return kept.get(place) == await home.topics.end(place)
+    return await home.topics.noted(agent, place) == await home.topics.end(place)
 
 
 @pytest.mark.req("K-08", "K-15")
@@ -52,14 +49,14 @@ async def test_publishing_goes_on_while_nobody_takes_offsets_and_they_are_taken_
         async def clients() -> int:
             return len(set(coordinator.asked))
 
-        await until(clients, lambda count: count >= 2, 20)  # one goes with its request, and another comes
+        await until(clients, lambda count: count >= 2, SLOW)  # one goes with its request, and another comes
         await hub.agents.create("cersei")  # a topic that is not there yet
         room = await hub.conversations.create("room", participants=["cersei", "bob"])
         await hub.post(room.id, "@bob hello")
         await answered(hub, room.id, 2)
-        await all_published(hub, 10)
+        await all_published(hub)
         coordinator.is_silent = False
-        await until(lambda: noted(home, "arya"), bool, 30)
+        await until(lambda: noted(home, "arya"), bool, SLOW)
 
 
 @pytest.mark.req("K-08")
@@ -75,4 +72,4 @@ async def test_who_begins_at_the_end_of_a_topic_notes_that_it_has_come_so_far(
     coordinator.is_silent = False
     assert not await noted(home, "arya")
     async with home.hub(echo("arya")) as hub:
-        await until(lambda: noted(home, "arya"), bool, 20)
+        await until(lambda: noted(home, "arya"), bool, SLOW)

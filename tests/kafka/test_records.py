@@ -6,10 +6,8 @@ import pytest
 
 from moot import Hub, agent
 from moot.brains.code import AgentSpec
-from moot.logs.kafka.wakes import group_of
-from moot.model.ids import ParticipantId
 from tests.kafka.conftest import KafkaHome
-from tests.support.topics import all_published
+from tests.support.topics import SLOW, all_published
 from tests.support.waiting import until
 
 
@@ -25,7 +23,7 @@ async def answered(hub: Hub, where: str, count: int) -> None:
     async def heard() -> int:
         return len(await hub.messages(where))
 
-    await until(heard, lambda found: found >= count)
+    await until(heard, lambda found: found >= count, SLOW)
 
 
 @pytest.mark.req("K-01")
@@ -78,7 +76,6 @@ async def test_an_agent_notes_how_far_it_has_come_in_its_own_group_and_goes_on_f
     home: KafkaHome,
 ) -> None:
     place = (f"{home.prefix}agent-arya", 0)
-    group = group_of(ParticipantId("arya"))
     reached = []
     for _ in range(2):
         async with home.hub(echo("arya")) as hub:
@@ -87,11 +84,8 @@ async def test_an_agent_notes_how_far_it_has_come_in_its_own_group_and_goes_on_f
             await all_published(hub)
             end = await home.topics.end(place)
 
-            async def noted() -> int:
-                return (await home.topics.offsets.read(group, [place])).get(place, 0)
-
             # the broker makes its topic of offsets with the first group, which takes its time
-            await until(noted, lambda found, end=end: found == end, 30)  # type: ignore[misc]
+            await until(lambda: home.topics.noted("arya", place), lambda found, end=end: found == end, SLOW)  # type: ignore[misc]
             reached.append(end)
     assert reached[1] > reached[0] > 0
 

@@ -68,7 +68,7 @@ class Screen:
         other does, and whatever is shown of those before stands before that."""
         for _ in range(20):
             await self._hub.post("room", "@worker measure it")
-            await self._hub.settled("room", timeout=10)
+            await self._hub.settled("room", timeout=40)
             if not self.shown.empty():
                 break
         await self._hub.post("room", "@worker pass")
@@ -163,5 +163,5 @@ async def test_who_speaks_in_another_process_is_said_to_be_writing(tmp_path: Pat
 
         await until(label, lambda told: told == "writing")
         go_on.set()
-        await hub.settled("room", timeout=10)
+        await hub.settled("room", timeout=40)
         await until(label, lambda told: told == "idle")

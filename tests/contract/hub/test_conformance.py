@@ -49,7 +49,7 @@ async def test_a_message_is_posted_answered_and_read_again(hub: Any) -> None:
     assert [(d.agent, d.duty) for d in receipt.deliveries] == [("arya", "must"), ("quiet", "may")]
     again = await hub.post("room", "hello @arya", idempotency_key="k1")
     assert (again.id, again.replayed) == (receipt.id, True)
-    await hub.settled("room", timeout=10)
+    await hub.settled("room", timeout=40)
     messages = await hub.messages("room")
     assert all(isinstance(message, shapes.Message) for message in messages)
     assert [(m.sender, m.text) for m in messages] == [
@@ -72,7 +72,7 @@ async def test_a_search_takes_words_and_operators(hub: Any) -> None:
     await hub.conversations.create("hall", participants=["arya", "quiet"])
     await hub.post("room", "the plan, @arya: https://example.org")
     await hub.post("hall", "another plan")
-    await hub.settled(timeout=10)
+    await hub.settled(timeout=40)
 
     async def found(query: str, **more: Any) -> list[str]:
         return [f"{hit.message.sender}: {hit.message.text}" for hit in await hub.search(query, **more)]
@@ -137,17 +137,17 @@ async def test_a_question_has_a_conversation_of_its_own_and_can_be_asked_again(h
     assert (where.kind, where.home) == ("ephemeral", "arya")
     assert (await hub.conversations.ephemeral("arya", "send:arya:k")).id == where.id
     receipt = await hub.post(where.id, "hello", correlation_id="q1")
-    await hub.settled(where.id, timeout=10)
+    await hub.settled(where.id, timeout=40)
     asked, answered = await hub.messages(where.id)
     assert asked.metadata["correlation_id"] == answered.metadata["correlation_id"] == "q1"
     again = await hub.deliveries.ask_again(receipt.id, ["arya"])
     assert isinstance(again, Receipt)
-    await hub.settled(where.id, timeout=10)
+    await hub.settled(where.id, timeout=40)
     assert [m.text for m in await hub.messages(where.id)][2:] == ["hello", "arya heard hello"]
 
 
 async def test_what_waits_is_read_and_who_speaks_is_stopped(hub: Any) -> None:
-    answer = await hub.ask("arya", "hello", timeout=10)
+    answer = await hub.ask("arya", "hello", timeout=40)
     [waiting] = await hub.inbox(unread=True)
     assert isinstance(waiting, shapes.Received)
     assert (waiting.message.id, waiting.unread) == (answer.id, True)
@@ -168,11 +168,11 @@ async def test_a_group_is_bound_to_a_chat_until_it_is_dissolved(hub: Any) -> Non
 
 
 async def test_asking_has_four_outcomes(hub: Any) -> None:
-    assert (await hub.ask("arya", "you there?", timeout=10)).text == "arya heard you there?"
+    assert (await hub.ask("arya", "you there?", timeout=40)).text == "arya heard you there?"
     with pytest.raises(Passed):
-        await hub.ask("quiet", "you there?", timeout=10)
+        await hub.ask("quiet", "you there?", timeout=40)
     with pytest.raises(TurnFailed):
-        await hub.ask("broken", "you there?", timeout=10)
+        await hub.ask("broken", "you there?", timeout=40)
     await hub.agents.create("away")
     with pytest.raises(TimedOut):
         await hub.ask("away", "you there?", timeout=0.2)
@@ -232,7 +232,7 @@ async def test_events_come_from_any_point_without_a_gap(hub: Any) -> None:
     after = hub.position
     for n in range(3):
         await hub.post("room", f"@arya {n}")
-        await hub.settled("room", timeout=10)
+        await hub.settled("room", timeout=40)
     heard: list[str] = []
     async with asyncio.timeout(PATIENCE):
         async for event in hub.events(conversation="room", types=("message.posted",), after=after):
@@ -266,7 +266,7 @@ async def test_deliveries_dead_letters_and_once_more(hub: Any) -> None:
     await hub.agents.create("away")
     await hub.conversations.join("room", "away")
     receipt = await hub.post("room", "@arya @broken @away hello", max_turns=4)
-    await hub.settled("room", timeout=10)
+    await hub.settled("room", timeout=40)
     found = {d.agent: d for d in await hub.deliveries.of(receipt.id)}
     states = {name: (d.state, d.reachability) for name, d in found.items()}
     assert states == {
@@ -282,7 +282,7 @@ async def test_deliveries_dead_letters_and_once_more(hub: Any) -> None:
     [dead] = await hub.deliveries.dead_letters()
     assert (dead.agent, dead.state) == ("broken", "failed")
     again = await hub.deliveries.redeliver(dead.id)
-    await hub.settled("room", timeout=10)
+    await hub.settled("room", timeout=40)
     asked = [m for m in await hub.messages("room") if m.id == again.id]
     assert [(m.text, m.reply_to) for m in asked] == [(f"@broken please answer #{receipt.seq}", receipt.id)]
     assert len(await hub.deliveries.dead_letters(agent="broken")) == 2
@@ -351,7 +351,7 @@ async def test_an_outside_agent_fails_for_all_to_see(hub: Any) -> None:
     [turn] = (await x.mailbox.check(handed=())).handed
     failed = await x.mailbox.end(turn, error="ValueError: on purpose")
     assert (failed.state, failed.error) == ("failed", "ValueError: on purpose")
-    await hub.settled("room", timeout=10)
+    await hub.settled("room", timeout=40)
     texts = [message.text for message in await hub.messages("room")]
     assert texts[1:] == ["[x encountered an error]", "arya heard x arya?"] or texts[1:] == [
         "arya heard x arya?",
@@ -419,7 +419,7 @@ async def test_long_histories_come_whole(hub: Any, monkeypatch: pytest.MonkeyPat
 async def test_what_is_known_of_turns_and_agents_is_told(hub: Any) -> None:
     await hub.conversations.create("room", participants=["arya"])
     receipt = await hub.post("room", "@arya hello")
-    await hub.settled(timeout=10)
+    await hub.settled(timeout=40)
     [turn] = await hub.turns(conversation="room", agent="arya")
     assert (await hub.turn(str(turn.id), given=False)).given is None
     assert (await hub.inspector.context("arya", "room"))["agent"] == "arya"

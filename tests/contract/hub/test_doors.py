@@ -100,7 +100,7 @@ async def test_a_group_is_read_spoken_in_and_searched(meet: Meet) -> None:
     async with meet() as met:
         await met.here.conversations.create("room", participants=["x", "arya", "quiet"])
         said = await met.x.post("room", "the plan, @arya")
-        await met.here.settled("room", timeout=10)
+        await met.here.settled("room", timeout=40)
         assert await met.x.read("room") == [("x", "the plan, @arya"), ("arya", "arya heard the plan, arya")]
         assert said in await met.x.found("plan")
         assert (await met.x.why(said))["arya"] == "answered"

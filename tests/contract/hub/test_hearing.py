@@ -89,7 +89,7 @@ async def test_what_others_say_is_heard_whole_in_order_and_once(way: str, tmp_pa
         async with person(way, here, home) as me:
             await me.say("hello @arya")
             assert await me.hears(1) == ["arya: arya heard hello arya"]
-            await here.settled("room", timeout=10)
+            await here.settled("room", timeout=40)
             for n in range(3):
                 await here.acting_as("x").post("room", f"note {n}\nin two lines")
             assert await me.hears(3) == [f"x: note {n}\nin two lines" for n in range(3)]

@@ -2,7 +2,8 @@
 
 What it reads is handed to the loop in batches. Where more waits than is wanted it pauses. Positions are given by
 whoever assigns (offsets of agents live in groups of their own); a position that the log no longer has begins at the
-end, and is said to be lost.
+end, and is said to be lost. Reading from the end begins once the broker has said where that is, and what else is read
+goes on meanwhile.
 """
 
 import asyncio
@@ -12,18 +13,20 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import structlog
-from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from msgspec import Struct
 
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.cluster import Place
+from moot.logs.kafka.cluster import Place, is_error
 
 log = structlog.get_logger("moot.kafka")
 
 POLL_SECONDS = 0.2
 AT_ONCE = 500
 MOST_WAITING = 1000
-END_SECONDS = 5.0
+END_SECONDS = 2.0
+"""So long the end of a topic is waited for, and nothing read meanwhile; then it is asked for again."""
+SILENT = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
 
 
 class RecordRead(Struct, frozen=True):
@@ -57,6 +60,8 @@ class TopicReader:
             )
         )
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._to_begin: dict[Place, int | None] = {}
+        """Places to be read that are not yet, each with its offset; None for its end."""
         self._ending = threading.Event()
         self._waiting = 0
         self._was_down = False
@@ -66,11 +71,11 @@ class TopicReader:
     def read(self, places: dict[Place, int | None]) -> None:
         """Read these too, each from an offset, or from its end as it is by then; said to be lost when that is done, as
         what lies before is told by nobody."""
-        self._requests.put(lambda: self._begin(places))
+        self._requests.put(lambda: self._to_begin.update(places))
 
     def leave(self, places: Iterable[Place]) -> None:
-        gone = [TopicPartition(*place) for place in places]
-        self._requests.put(lambda: self._consumer.incremental_unassign(gone))
+        gone = set(places)
+        self._requests.put(lambda: self._leave(gone))
 
     async def close(self) -> None:
         self._ending.set()
@@ -83,6 +88,7 @@ class TopicReader:
             try:
                 while not self._requests.empty():
                     self._requests.get_nowait()()
+                self._begin()
                 if self._waiting > MOST_WAITING:
                     self._ending.wait(POLL_SECONDS / 10)
                     continue
@@ -94,19 +100,32 @@ class TopicReader:
                 self._ending.wait(POLL_SECONDS)
         self._consumer.close()
 
-    def _begin(self, places: dict[Place, int | None]) -> None:
-        begun = {place: self._end(*place) if offset is None else offset for place, offset in places.items()}
-        self._consumer.incremental_assign([TopicPartition(*place, offset) for place, offset in begun.items()])
-        self._tell(self._began, {place: offset for place, offset in begun.items() if offset != OFFSET_END})
+    def _begin(self) -> None:
+        begun: dict[Place, int] = {}
+        for place, offset in list(self._to_begin.items()):
+            try:
+                begun[place] = self._end(*place) if offset is None else offset
+            except KafkaException as error:
+                if any(is_error(error, code) for code in SILENT):
+                    break  # nor would it answer for the others
+        if not begun:
+            return
+        self._consumer.incremental_assign([TopicPartition(*place, start) for place, start in begun.items()])
+        for place in begun:
+            del self._to_begin[place]
+        self._tell(self._began, begun)
         self._tell(self._lost)
+
+    def _leave(self, places: set[Place]) -> None:
+        waiting = places & self._to_begin.keys()
+        for place in waiting:
+            del self._to_begin[place]
+        self._consumer.incremental_unassign([TopicPartition(*place) for place in places - waiting])
 
     def _end(self, topic: str, part: int) -> int:
         """Where the next record will be. (Asked through the admin client it may end the whole process.)"""
-        try:
-            _, end = self._consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=END_SECONDS)
-        except KafkaException:
-            return OFFSET_END
-        return end
+        _, end = self._consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=END_SECONDS)
+        return int(end)
 
     def _hand_over(self, messages: list[Any]) -> None:
         batch = []
@@ -127,10 +146,8 @@ class TopicReader:
 
     def _begin_at_end(self, message: Any) -> None:
         log.warning("records were lost", action="offset_lost", topic=message.topic())
-        place = TopicPartition(message.topic(), message.partition(), OFFSET_END)
         self._consumer.incremental_unassign([TopicPartition(message.topic(), message.partition())])
-        self._consumer.incremental_assign([place])
-        self._tell(self._lost)
+        self._to_begin[message.topic(), message.partition()] = None
 
     def _on_error(self, error: KafkaError) -> None:
         """Connections come back by themselves; what happened meanwhile is looked for when something comes again."""

@@ -7,7 +7,7 @@ aside. Which partitions of a topic are read is asked of `shares`: all of them, a
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -90,6 +90,11 @@ class Wakes:
         self._agents |= set(agents)
         self._watches = self._watches or watches
         await self.keep_up()
+
+    @property
+    def reached(self) -> Mapping[Place, int]:
+        """What is read by now, and up to which offset."""
+        return self._reached
 
     @property
     def is_behind(self) -> bool:
