@@ -10,7 +10,7 @@ from moot.brains.command.driver import Permissions, Wish
 from moot.brains.command.permission import goes_without_asking
 from moot.errors import BadValue
 from moot.settings import AgentSettings, Home
-from moot.settings.values import CliPermissions, CodingSettings
+from moot.settings.values import CliCredential, CliPermissions, CodingSettings
 from tests.coding.test_interjection import direct
 from tests.coding.workshop import Workshop
 from tests.support.waiting import until
@@ -123,6 +123,8 @@ def test_a_plan_is_refused_with_what_is_wrong(workshop: Workshop) -> None:
     assert "is outside the folders" in refused(workshop, linked, inside), "links are followed"
     free = AgentSettings("arya", brain="command:claude", project=project, permissions=CliPermissions.ALL)
     assert "may do everything and has no sandbox" in refused(workshop, free)
+    other = AgentSettings("arya", brain="acp:gemini", project=project, credential=CliCredential.API_KEY)
+    assert "does not know which key gemini" in refused(workshop, other)
     for line in (
         "x --dangerously-skip-permissions",
         "gemini --yolo",

@@ -71,6 +71,12 @@ def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Map
     run = home.run / RUN_FOLDER
     key_file = None
     if row.credential is CliCredential.API_KEY:
+        if words[0] not in OWN_DRIVERS:
+            raise BadValue(
+                f"Moot does not know which key {words[0]}, the program of {row.name}, takes",
+                detail='credential = "api-key" is for claude and codex',
+                fix=(f'name the variable of its key in environment of {row.name}: environment = ["…"]',),
+            )
         provider = OPENAI if words[0] == "codex" else ANTHROPIC
         key = KeyRing(environ, home.keys).need(provider, row.name).key
         if words[0] == "claude":
