@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from moot import Hub
 from tests.page import node
@@ -20,6 +20,9 @@ from tests.page.running_hub import RunningHub
 
 CHROMIUM = "/usr/bin/chromium"
 LONG = 10_000
+PATIENCE_MS = 30_000
+"""For what promises no time; see tests/support/waiting.py."""
+expect.set_options(timeout=PATIENCE_MS)
 VIOLATIONS = """
 window.violations = [];
 document.addEventListener('securitypolicyviolation', (event) =>
@@ -117,7 +120,7 @@ def profile(browser: Browser, hub: RunningHub) -> Iterator[Profile]:
             reduced_motion="reduce" if motion == "reduce" else "no-preference",
             permissions=["clipboard-read", "clipboard-write"],
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE_MS)
         watch = Watch(hub.url)
         watch.over(context)
         made.append((context, watch))

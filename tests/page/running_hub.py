@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 20.0
+PATIENCE = 40.0
 SETTINGS = """
 [hub]
 port = {port}

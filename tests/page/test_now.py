@@ -25,8 +25,8 @@ def test_a_question_shows_is_answered_in_place_and_is_gone_in_the_other_tab(
         expect(there).to_be_visible(timeout=3000)
         assert page.title().startswith("(")
         here.get_by_role("button", name="yes").click()
-        expect(here).to_have_count(0, timeout=5000)
-        expect(there).to_have_count(0, timeout=5000)
+        expect(here).to_have_count(0)
+        expect(there).to_have_count(0)
     assert hub.api("GET", f"/api/decisions/{decision}")["answer"] == "yes"
 
 
@@ -56,7 +56,7 @@ def test_a_brake_is_told_of_and_let_go_in_place_and_a_failed_turn_is_tried_again
     hub.settled(where)
     expect(stopped).to_be_visible()
     stopped.get_by_role("button", name="Continue").click()
-    expect(stopped).to_have_count(0, timeout=5000)
+    expect(stopped).to_have_count(0)
     hub.api("DELETE", f"/api/conversations/{where}")
 
     fails = f"fails-{uuid4().hex[:6]}"
@@ -68,3 +68,16 @@ def test_a_brake_is_told_of_and_let_go_in_place_and_a_failed_turn_is_tried_again
     row.get_by_role("button", name="Retry").click()
     hub.settled(where)
     assert len(hub.api("GET", f"/api/turns?conversation={where}")["turns"]) >= turns
+
+
+@pytest.mark.req("M-08")
+def test_who_is_away_and_awaited_is_started_in_place(profile: Profile, hub: RunningHub) -> None:
+    page = signed_in(profile(), hub)
+    where = hub.conversation(f"away-{uuid4().hex[:6]}", "critic")
+    hub.api("POST", "/api/agents/critic/stop", {})
+    hub.say(where, "@critic are you there?")
+    row = page.locator('[data-what="away"]', has_text="critic")
+    expect(row).to_contain_text("waits for it")
+    row.get_by_role("button", name="Start").click()
+    expect(row).to_have_count(0)
+    hub.settled(where)

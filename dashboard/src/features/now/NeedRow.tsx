@@ -21,6 +21,7 @@ const GLYPHS: Record<string, string> = {
   broken: '!',
   left: '!',
   away: '✕',
+  worktree: '⎇',
   unread: '✉',
 };
 
@@ -31,16 +32,22 @@ function textOf(row: NowRow, where: string): string {
     case 'paused':
       return words.now.stopped(where);
     case 'away':
-      return words.now.away(row.agent, row.count);
+      return words.now.away(row.agent, where);
     case 'unread':
       return words.now.unread(where, row.count);
     case 'left':
       return words.now.left(row.agent);
+    case 'worktree':
+      return words.now.worktree(row.agent);
     case 'broken':
       return words.now.broken(row.agent);
     default:
       return words.now.failed(row.agent, where);
   }
+}
+
+function startOf(agent: string): string {
+  return `/api/agents/${encodeURIComponent(agent)}/start`;
 }
 
 function Button({ text, onClick }: { text: string; onClick: () => void }) {
@@ -64,7 +71,7 @@ export function NeedRow({ row, act, onOpen, onHide }: Props) {
       <span className="grow">
         {textOf(row, title)} <span className="muted small">{ago(row.since || row.at, now)}</span>
         {row.error && <span className="muted small now-row__more">{row.error}</span>}
-        {row.what === 'away' && <Command text={`moot agent start ${row.agent}`} />}
+        {row.what === 'worktree' && row.fix.map((command) => <Command key={String(command)} text={String(command)} />)}
       </span>
       {row.what === 'question' &&
         choices.map((choice) => {
@@ -83,6 +90,9 @@ export function NeedRow({ row, act, onOpen, onHide }: Props) {
       {row.what === 'paused' && <Button text={words.now.keepOff} onClick={onHide} />}
       {row.what === 'failed' && row.turn && (
         <Button text={words.now.retry} onClick={() => act(`/api/turns/${encodeURIComponent(row.turn)}/redeliver`)} />
+      )}
+      {row.what === 'away' && row.fix.includes(`POST ${startOf(row.agent)}`) && (
+        <Button text={words.now.start} onClick={() => act(startOf(row.agent))} />
       )}
       {row.agent && (row.what === 'broken' || row.what === 'left' || row.what === 'away') && (
         <Link className="plain-button plain-button--line" href={`/agents/${encodeURIComponent(row.agent)}`}>

@@ -18,6 +18,9 @@ import './now.css';
 import { NeedRow } from './NeedRow';
 import { Peek } from './Peek';
 
+/** The hub answers with those of a day. */
+const HOUR_MS = 3_600_000;
+
 function useActs() {
   const toast = useToast();
   return async (path: string, body?: unknown) => {
@@ -71,8 +74,9 @@ function Working({ onPeek }: { onPeek: (id: string) => void }) {
   );
 }
 
-function Done({ rows }: { rows: NowRow[] }) {
+function Done({ ended }: { ended: NowRow[] }) {
   const now = useNow(30_000);
+  const rows = ended.filter((row) => now - Date.parse(row.at || row.since || '') < HOUR_MS);
   const agents = useLive((live) => live.agents);
   if (!rows.length) return null;
   return (
@@ -196,7 +200,7 @@ export default function NowPage() {
             <p>{words.now.quietText(ago(last, now))}</p>
           </Empty>
         )}
-        <Done rows={answer?.done ?? []} />
+        <Done ended={answer?.done ?? []} />
         <Started />
       </div>
       {peek && <Peek id={peek} onClose={() => setPeek(null)} />}
