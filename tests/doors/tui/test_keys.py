@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from moot.cli.tui.overlay_texts import KEYS
-from tests.doors.tui.room import Gate, chatting, echo
+from tests.doors.tui.room import NAMES, Gate, chatting, echo
 
 LINES = "\n".join(f"line {number} of the text" for number in range(1, 201))
 
@@ -232,6 +232,22 @@ async def test_esc_closes_the_menu_and_stops_nobody(tmp_path: Path) -> None:
         assert not chat.room.menu.is_open
         assert chat.room.state.speakers == ["arya"]
         gate.go.set()
+
+
+async def test_keys_that_are_ahead_of_the_menu_lose_nothing(tmp_path: Path) -> None:
+    """The menu is drawn a moment later than keys are taken: it must not complete what stood there before."""
+    async with chatting(tmp_path, [echo("arya"), echo("gendry")]) as chat:
+        await chat.type("@a")
+        await chat.until(lambda: chat.room.menu.is_open)
+        for letter in "rya @gendry go":
+            chat.app.post_message(events.Key(NAMES.get(letter, letter), letter))
+        chat.app.post_message(events.Key("enter", "\r"))
+        await chat.until_seen("arya heard", "gendry heard")
+        assert (await chat.said())[0] == ("user", "@arya @gendry go")
+        for letter in "@gen":
+            chat.app.post_message(events.Key(NAMES.get(letter, letter), letter))
+        chat.app.post_message(events.Key("tab", None))
+        await chat.until(lambda: chat.draft == "@gendry ")
 
 
 async def test_an_unknown_command_is_not_sent_and_stays_the_draft(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.geometry import Region
 from textual.screen import Screen
 
 from moot import Hub, agent
@@ -12,6 +13,7 @@ from moot.cli.tui.bubbles import Look, drawn, markdown_lines
 from moot.cli.tui.chat_room import ChatPlan, TourScript
 from moot.cli.tui.chat_state import Doing
 from moot.cli.tui.status_words import mark, words
+from moot.cli.tui.transcript import Transcript
 from moot.client import RemoteHub
 from moot.errors import HubAbsent
 from moot.rules.palette import COLOURS, colour_index
@@ -248,3 +250,25 @@ async def test_a_line_more_lays_nothing_out_anew(tmp_path: Path, monkeypatch: py
         assert len(laid_out) < 5
         assert room.transcript.at_bottom
         gate.go.set()
+
+
+async def test_only_rows_that_show_something_else_are_drawn_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with chatting(tmp_path, [echo("arya")], size=(80, 40)) as chat:
+        for number in range(5):
+            chat.room.remark(f"remark {number}")
+        await chat.until_seen("remark 4")
+        rows: list[int] = []
+        before = Transcript.refresh
+
+        def counted(widget: Transcript, *regions: Region, **more: Any) -> Transcript:
+            rows.extend(y for region in regions for y in region.line_range)
+            return before(widget, *regions, **more)
+
+        monkeypatch.setattr(Transcript, "refresh", counted)
+        chat.room.remark("one more")
+        await chat.until_seen("one more")
+        assert rows == [chat.row_of("one more") - 1], (
+            "the row of the transcript, which begins below the header"
+        )

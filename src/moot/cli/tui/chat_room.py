@@ -94,7 +94,7 @@ class ChatRoom(Screen[None]):
         self.talk = RoomTalk(session, link, self, max_turns=plan.max_turns)
         self.transcript = Transcript(plan.look)
         self.menu = SuggestionMenu()
-        self.composer = Composer(self.menu)
+        self.composer = Composer(self.menu, lambda before: suggestions(before, self.state, time.time()))
         self.reply: Entry | None = None
         self.drafts: dict[str, str] = {}
         self._is_dirty = True
@@ -313,7 +313,7 @@ class ChatRoom(Screen[None]):
         if composer.text != self._flashed_at:
             self._flash = ("", 0.0)  # who goes on typing has read it
         self._typed_at = time.monotonic()
-        composer.offer(suggestions(composer.before_cursor, self.state, time.time()))
+        composer.offer()
         self._preview_soon()
 
     def _preview_soon(self) -> None:

@@ -6,6 +6,7 @@ mark pastes, and its lines belong together.
 Above: chat_room.py sends what is submitted. Below: suggestions.py. Not here: what a line means.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from rich.text import Text
@@ -64,6 +65,8 @@ class SuggestionMenu(OptionList, can_focus=False):
     def __init__(self) -> None:
         super().__init__(id="menu")
         self.found: Suggestions | None = None
+        self.made_for = ""
+        """The text before the cursor that its rows complete."""
 
     @property
     def is_open(self) -> bool:
@@ -110,13 +113,14 @@ class Composer(TextArea):
     class Edited(Message):
         """The draft or the cursor is another now."""
 
-    def __init__(self, menu: SuggestionMenu) -> None:
+    def __init__(self, menu: SuggestionMenu, suggest: Callable[[str], Suggestions | None]) -> None:
         super().__init__(
             "", id="composer", soft_wrap=True, show_line_numbers=False, compact=True, tab_behavior="focus",
             highlight_cursor_line=False,
         )  # fmt: skip
         self.sent = SentTexts()
         self._menu = menu
+        self._suggest = suggest
         self._closed_for = ""
         """The text for which the person closed the menu."""
         self._entered = 0
@@ -134,8 +138,11 @@ class Composer(TextArea):
         self.text = text
         self.move_cursor(self.document.end)
 
-    def offer(self, found: Suggestions | None) -> None:
-        self._menu.show(None if self.text == self._closed_for else found)
+    def offer(self) -> None:
+        """Open, change or close the menu, as the text before the cursor wants it."""
+        before = self.before_cursor
+        self._menu.made_for = before
+        self._menu.show(None if self.text == self._closed_for else self._suggest(before))
 
     # --- keys ------------------------------------------------------------------------------------------------
 
@@ -144,7 +151,9 @@ class Composer(TextArea):
             self._is_entering = False
             self._entered += 1
             self.insert("\n")
-        if self._menu.is_open and self._in_menu(event.key):
+        if event.key == "tab":
+            self.offer()
+        if self._is_menu_current and self._in_menu(event.key):
             self._swallow(event)
             return
         if event.key == "enter":
@@ -164,6 +173,12 @@ class Composer(TextArea):
     def _swallow(event: events.Key) -> None:
         event.stop()
         event.prevent_default()
+
+    @property
+    def _is_menu_current(self) -> bool:
+        """Whether the menu is about what stands there now. Keys that come fast are ahead of it: to complete an earlier
+        text would throw away what was typed since."""
+        return self._menu.is_open and self._menu.made_for == self.before_cursor
 
     def _in_menu(self, key: str) -> bool:
         match key:

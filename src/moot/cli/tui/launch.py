@@ -24,6 +24,9 @@ LEAST_COLUMNS: Final = 50
 LEAST_ROWS: Final = 15
 EXTRA: Final = "pip install 'moot[tui]'"
 INTERRUPTED: Final = 130
+MAX_PICTURES: Final = "250"
+"""A second, of what has changed since the last one. With Textual's 60, a key pressed right behind a picture waits 17 ms
+for the next one, and 33 ms where that one is late."""
 LIGHT: Final = (7, 15)
 """White, as terminals number their sixteen colours in COLORFGBG."""
 
@@ -68,6 +71,7 @@ async def run(
     reopen: Callable[[], Awaitable[Hub]] | None = None,
 ) -> bool:
     """Until the person leaves; True where they did so by Ctrl+C. What they wrote and did not send is printed then."""
+    os.environ.setdefault("TEXTUAL_FPS", MAX_PICTURES)  # Textual reads it when it is loaded
     from moot.cli.tui.chat_app import ChatApp  # noqa: PLC0415  heavy
     from moot.cli.tui.hub_link import HubLink  # noqa: PLC0415  as above
     from moot.cli.tui.remark_screen import RemarkScreen  # noqa: PLC0415  as above

@@ -4,6 +4,8 @@ Each entry is drawn once for a width and kept; a text that grows is drawn anew a
 states. Below: bubbles.py. Not here: what the entries say.
 """
 
+from functools import lru_cache
+
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -18,6 +20,13 @@ from moot.cli.tui.chat_state import ChatState, Entry
 SELECTED = Style(reverse=True)
 UNSTYLED = Style()
 """Filters of Textual (NO_COLOR) want a style on every piece."""
+
+
+@lru_cache(maxsize=4_000)
+def strip_of(line: tuple[Segment, ...], width: int) -> Strip:
+    """A line as Textual sends it. Equal lines share one strip, which remembers what it looks like in a terminal."""
+    fitted = Segment.adjust_line_length(list(line), width)
+    return Strip([Segment(part.text, part.style or UNSTYLED) for part in fitted], width)
 
 
 class Transcript(ScrollView, can_focus=True):
@@ -43,6 +52,8 @@ class Transcript(ScrollView, can_focus=True):
         self._selected = ""
         self._at_bottom = True
         self._width = 0
+        self._painted: list[Strip] = []
+        """What the rows of the screen showed when they were last drawn."""
 
     @property
     def at_bottom(self) -> bool:
@@ -103,7 +114,7 @@ class Transcript(ScrollView, can_focus=True):
             lines += held[1]
         self._drawn, self._lines = kept, lines
         self._grow(Size(width, len(lines)))
-        self.refresh()
+        self._paint()
 
     def _grow(self, size: Size) -> None:
         """Set the size that can be scrolled over. Setting it as others do lays the whole screen out anew, which every
@@ -112,15 +123,36 @@ class Transcript(ScrollView, can_focus=True):
             self.set_reactive(Transcript.virtual_size, size)
             self._scroll_update(size)
 
-    def render_line(self, y: int) -> Strip:
+    def _paint(self) -> None:
+        """Have those rows drawn again that show something else now."""
+        rows = [self._row(y) for y in range(self.size.height)]
+        before = self._painted
+        self._painted = rows
+        width = self.size.width
+        changed = [
+            Region(0, y, width, 1) for y, row in enumerate(rows) if y >= len(before) or before[y] is not row
+        ]
+        if changed:
+            self.refresh(*changed)
+
+    def _row(self, y: int) -> Strip:
         at = y + round(self.scroll_y)
-        if not 0 <= at < len(self._lines):
-            return Strip.blank(self.size.width)
-        line = Segment.adjust_line_length(self._lines[at], self._width)
-        strip = Strip([Segment(part.text, part.style or UNSTYLED) for part in line], self._width)
-        if self._selected and at == self._line_of(self._selected):
-            return strip.apply_style(SELECTED)
-        return strip
+        line = tuple(self._lines[at]) if 0 <= at < len(self._lines) else ()
+        strip = strip_of(line, self.size.width)
+        is_selected = self._selected and at == self._line_of(self._selected)
+        return strip.apply_style(SELECTED) if is_selected else strip
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows as they were drawn before, where they still are the same: with every line that an agent writes all
+        others move, and drawing them anew would cost a key its time."""
+        strips = [self._row(y) for y in crop.line_range]
+        background = self.background_colors[1]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        left, right = crop.column_span
+        return (
+            strips if (left, right) == (0, self.size.width) else [strip.crop(left, right) for strip in strips]
+        )
 
     def _line_of(self, key: str) -> int:
         return next((start for start, entry in self._starts if entry.key == key), -1)
@@ -133,7 +165,9 @@ class Transcript(ScrollView, can_focus=True):
             self.scroll_end(animate=False, immediate=True, force=True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.position = new_value
+        self._paint()
         is_end = round(new_value) >= self.max_scroll_y
         if is_end != self._at_bottom and old_value != new_value:
             self._at_bottom = is_end
@@ -162,7 +196,7 @@ class Transcript(ScrollView, can_focus=True):
         self._selected = rows[max(0, min(at, len(rows) - 1))]
         line = self._line_of(self._selected)
         self.scroll_to_region(Region(0, line, 1, 3), animate=False, force=True, immediate=True)
-        self.refresh()
+        self._paint()
 
     def select_seq(self, seq: int) -> bool:
         """One message by its number, if it is on the screen."""
@@ -174,4 +208,4 @@ class Transcript(ScrollView, can_focus=True):
 
     def unselect(self) -> None:
         self._selected = ""
-        self.refresh()
+        self._paint()
