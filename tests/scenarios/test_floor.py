@@ -1,7 +1,8 @@
 """Every scenario of the tables beside this file, on pure rules, in memory, on SQLite and on PostgreSQL.
 
 A step has one act and any number of expectations:
-  acts         post "user: text" (with `force`, `times`) · ask "user: text" (with `awaited`) · give_up (seq)
+  acts         post "user: text" (with `force`, `times`) · ask "user: text" (with `awaited`)
+                give_up (seq; with `knows`) · hear (seq): what becomes of who asked
                 claim · say "a: text" · pass · fail · expire · wait (seconds)
                 up · down · crash · restart · preview "user: text"
                 tool "a: text" (with `into`) · check · delete · edit · leave · join
@@ -23,7 +24,7 @@ import pytest
 from msgspec import convert
 
 from moot.errors import MootError
-from moot.flow import finish, give_up, post
+from moot.flow import finish, post
 from moot.model.change import Decision
 from moot.model.conversation import GroupSettings
 from moot.model.ids import ParticipantId
@@ -36,7 +37,7 @@ from moot.rules import brakes, why
 from moot.rules.draft import Seen
 from tests.scenarios import organisation
 from tests.support.invariants import Replanning
-from tests.support.linked_world import LinkedWorld
+from tests.support.linked_world import ASKING, LinkedWorld
 from tests.support.world import World
 
 HERE = Path(__file__).parent
@@ -124,7 +125,9 @@ async def act(world: LinkedWorld, where: str, step: dict[str, Any]) -> None:
                 step["receipt"] = posted
         case "ask", text:
             until = world.now + step["awaited"] if "awaited" in step else 0.0
-            step["receipt"] = await world.post(where, *split(text), intent=post.ASK, awaited=until)
+            author, words = split(text)
+            waits = {"intent": post.ASK, "awaited": until, "waits_in": ASKING}
+            step["receipt"] = await world.post(where, author, words, **waits)
         case "say", text:
             await world.say(where, *split(text))
         case "tool", text:
@@ -172,7 +175,7 @@ async def speak_or_not(world: World, where: str, kind: str, agent: str) -> None:
         await world.finish(where, agent, outcomes[kind])
 
 
-async def change(world: World, where: str, kind: str, value: Any, step: dict[str, Any]) -> None:
+async def change(world: LinkedWorld, where: str, kind: str, value: Any, step: dict[str, Any]) -> None:
     match kind:
         case "delete":
             await world.delete(where, value)
@@ -200,7 +203,9 @@ async def change(world: World, where: str, kind: str, value: Any, step: dict[str
             )
             await world.do(post, command)
         case "give_up":
-            await world.do(give_up, give_up.GiveUp(world.where[where], value))
+            await world.give_up(where, value, knows=step.get("knows", False))
+        case "hear":
+            await world.hear(where, value)
         case "bridge":
             await bridge(world, value)
         case "look":
@@ -287,7 +292,7 @@ async def expect(
             case "queued":
                 rounds = [await world.store.round(world.where[where], m.seq) for m in messages]
                 assert sum(r is not None and r.state is RoundState.QUEUED for r in rounds) == wanted, label
-            case "partial" | "about" | "handed" | "force" | "receipt" | "times" | "awaited":
+            case "partial" | "about" | "handed" | "force" | "receipt" | "times" | "awaited" | "knows":
                 pass
             case _ if key in organisation.EXPECTATIONS:
                 await organisation.expect(world, key, wanted, label, error)
@@ -298,8 +303,8 @@ async def expect(
 
 
 ACTS = frozenset({
-    "post", "ask", "give_up", "step", "say", "tool", "claim", "pass", "fail", "expire", "renew", "release", "check",
-    "wait", "up", "down", "crash", "join", "leave", "pause", "resume", "restart", "delete", "edit", "continue",
+    "post", "ask", "give_up", "hear", "step", "say", "tool", "claim", "pass", "fail", "expire", "renew", "release",
+    "check", "wait", "up", "down", "crash", "join", "leave", "pause", "resume", "restart", "delete", "edit", "continue",
     "archive", "stale", "interrupt", "bridge", "look", "configure", "into", "text", "preview",
 })  # fmt: skip
 

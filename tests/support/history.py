@@ -277,7 +277,7 @@ class Player:
         """A question; who asks waits for its answer, gives up, or does not wait at all."""
         author = self._choose(self._members(where), which)
         until = self._choose([0.0, self.world.now + 10.0, self.world.now + 1000.0], how)
-        fields = {"intent": post.ASK, "awaited": until}
+        fields = {"intent": post.ASK, "awaited": until, "waits_in": HostId("h0")}
         receipt = self.run(self.world.post(where, author, self._say_words(how), **fields))
         if how % 7 == 0:
             self.run(self.world.do(give_up, give_up.GiveUp(self.world.where[where], receipt.seq)))

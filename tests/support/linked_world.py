@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import structs
 
-from moot.flow import create, delegate, link, relink, send, unlink, update_task
+from moot.flow import create, delegate, give_up, hear_answer, link, relink, send, unlink, update_task
 from moot.flow.post import ASK, posting
 from moot.model.conversation import Conversation
-from moot.model.ids import ConversationId, ParticipantId
+from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.model.participant import Kind
 from moot.model.records.link import LINKS, Direction, Link, Policy, Relationship
 from moot.model.records.task import TASKS, Task, TaskState
@@ -23,6 +23,8 @@ from tests.support.world import World
 
 USER = ParticipantId("user")
 BRANCH = "task"
+ASKING = HostId("h0")
+"""The process in which agents wait for answers."""
 
 
 class LinkedWorld(World):
@@ -97,11 +99,26 @@ class LinkedWorld(World):
         return posted.receipt()
 
     async def ask(self, asker: str, target: str, text: str, *, seconds: float, **fields: Any) -> Any:
-        return await self.send(asker, target, text, intent=ASK, awaited=self.now + seconds, **fields)
+        fields |= {"intent": ASK, "awaited": self.now + seconds, "waits_in": ASKING}
+        return await self.send(asker, target, text, **fields)
 
     async def waits(self) -> list[Wait]:
+        """Those who can do nothing else."""
         found: list[Wait] = await self.store.records(WAITS.all())
-        return found
+        return [wait for wait in found if wait.blocks(self.now)]
+
+    async def hear(self, where: str, question: int) -> None:
+        heard = await self.do(hear_answer, hear_answer.HearAnswer(self.where[where], question))
+        assert heard, "there is nothing that was not heard yet"
+
+    async def give_up(self, where: str, question: int, *, knows: bool = False) -> None:
+        """Whoever asked went on, or its process is gone."""
+        [message] = [message for message in await self.messages(where) if message.seq == question]
+        command = give_up.GiveUp(self.where[where], question, knows=knows, root=message.root)
+        try:
+            await self.do(give_up, command)
+        except give_up.UnheardAnswer as unheard:
+            await self.do(give_up, structs.replace(command, answer=unheard.seq))
 
     # --- tasks -----------------------------------------------------------------------------------------------
 

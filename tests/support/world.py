@@ -46,6 +46,7 @@ from moot.model.message import Message, Revision
 from moot.model.participant import AgentConfig, Kind, Participant
 from moot.model.records.record import Lookup, R
 from moot.model.records.task import TASKS, UNFINISHED
+from moot.model.records.wait import WAITS
 from moot.model.round import Round, RoundState
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Page, Scope
@@ -153,6 +154,9 @@ class RulesOnly:
         for state in UNFINISHED:
             for task in self.desk.records(TASKS.where(state=state.value)):
                 yield task.conversation, task.deadline
+        for wait in self.desk.records(WAITS.all()):
+            if wait.left_until:
+                yield wait.conversation, wait.left_until
 
     async def records(self, lookup: Lookup[R]) -> list[R]:
         return self.desk.records(lookup)

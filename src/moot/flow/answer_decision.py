@@ -38,7 +38,7 @@ def scope(command: AnswerDecision) -> Scope:
         conversations=(command.conversation,),
         turns=() if command.turn is None else (command.turn,),
         names=(command.author, *post.meant(mentions.parse(command.answer))),
-        records=(acts.HEAD, DECISIONS.one(command.id)),
+        records=(acts.HEAD, DECISIONS.one(command.id), WAITS.where(conversation=command.conversation)),
     )
 
 
@@ -52,12 +52,13 @@ def decide(command: AnswerDecision, seen: Seen, at: Moment) -> Decision[PersonsD
     if state is not DecisionState.OPEN:
         raise _over(draft, asked, state)
     room = find.open_room(draft, asked.conversation)
+    is_awaited = _is_awaited(asked, None if command.turn is None else seen.turn(command.turn))
     said = post.speak(
         room,
         find.member(room, command.author),
         structs.replace(
             post.posting(command.author, room.id, answer, reply_to=asked.seq, intent=_meant(answer)),
-            quiet=_is_awaited(asked, None if command.turn is None else seen.turn(command.turn)),
+            quiet=is_awaited,
         ),
     )
     asked = structs.replace(
@@ -68,7 +69,11 @@ def decide(command: AnswerDecision, seen: Seen, at: Moment) -> Decision[PersonsD
         updated_at=at.now,
     )
     draft.put(DECISIONS, asked)
-    draft.drop(WAITS, asked.conversation, asked.seq)
+    wait = draft.record(WAITS, asked.conversation, asked.seq)
+    if wait is not None and is_awaited:
+        draft.put(WAITS, structs.replace(wait, answer=said.message.seq))
+    elif wait is not None:
+        draft.drop(WAITS, asked.conversation, asked.seq)
     detail = {"asked_by": asked.by, "conversation": room.id, "seq": said.message.seq}
     acts.enter(draft, AuditedAct.DECISION_ANSWERED, command.author, f"decision {asked.id}", detail)
     draft.emit(EventType.DECISION_ANSWERED, room, by=command.author, body=structs.asdict(asked))

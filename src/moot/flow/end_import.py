@@ -3,8 +3,7 @@
 from msgspec import Struct, structs
 
 from moot.errors import Conflict
-from moot.flow.steps import acts
-from moot.flow.steps.imported import closed
+from moot.flow.steps import acts, find
 from moot.model.change import AddSummary, Decision
 from moot.model.conversation import Conversation
 from moot.model.event import EventType
@@ -38,7 +37,7 @@ def scope(command: EndImport) -> Scope:
 
 
 def decide(command: EndImport, seen: Seen, at: Moment) -> Decision[Conversation]:
-    found = closed(seen, command.conversation)
+    found = find.imported(seen, command.conversation)
     holder = seen.find(command.name)
     if not command.archived and holder is not None:
         raise Conflict(f'a conversation called "{command.name}" already exists', conversation=holder.id)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from moot.errors import Conflict
 from moot.flow import edit_message, post
-from moot.flow.steps.imported import closed
+from moot.flow.steps import find
 from moot.model.change import Decision
 from moot.model.ids import SYSTEM, ConversationId, ParticipantId, RootId, address
 from moot.model.json import JsonObject
@@ -55,7 +55,7 @@ def scope(command: ImportBatch) -> Scope:
 def decide(command: ImportBatch, seen: Seen, at: Moment) -> Decision[int]:
     """Answers with the newest seq there is now. Messages that are there already are passed over."""
     draft = Draft(seen, at)
-    room = draft.room(closed(seen, command.conversation))
+    room = draft.room(find.imported(seen, command.conversation))
     for item in command.items:
         expected = room.conversation.next_seq
         if item.seq > expected:

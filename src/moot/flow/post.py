@@ -16,7 +16,7 @@ from moot.flow.steps.posted import Posted
 from moot.model.answer import Warned
 from moot.model.change import AppendMessage, Decision
 from moot.model.event import EventType
-from moot.model.ids import SYSTEM, TOOL, ConversationId, ParticipantId, RootId, TurnId
+from moot.model.ids import SYSTEM, TOOL, ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.ids import address as address_of
 from moot.model.intent import Intent
 from moot.model.json import JsonObject
@@ -61,7 +61,9 @@ class Post(Struct, frozen=True, gc=False):
     key: str = ""
     max_turns: int | None = None
     awaited: float = 0.0
-    """Of a question (`intent` ask): until when its author waits for the answer."""
+    """Of a question (`intent` ask): until when its author wants the answer."""
+    waits_in: HostId = HostId("")
+    """Of a question: the process in which its author waits for the answer."""
     shape: str = ""
     """Of a question or a task: what the answer has to look like, as JSON (rules/answer_shape.py)."""
     quiet: bool = False
@@ -177,7 +179,13 @@ def speak(room: Room, author: Participant, command: Post) -> Posted:
     if turn is not None and here:
         room.floor.check_post_slot(room, turn)
     words = address.Words(
-        command.mentions, command.force, command.intent, command.awaited, command.shape, command.guest
+        command.mentions,
+        command.force,
+        command.intent,
+        command.awaited,
+        command.shape,
+        command.guest,
+        command.waits_in,
     )
     address.check(room, author, words, answers=here or bool(command.reply_to))
     if command.max_turns:
@@ -249,7 +257,7 @@ def reply(
             cap=0,
             turn=turn,
             here=True,
-            awaited=question is not None and question.awaited > room.now,
+            awaited=question is not None and question.is_waited_for(room.now),
             reply_to=reply_to or (question.seq if question is not None else 0),
             key=key,
             digest=digest(Post(turn.agent, room.id, text, reply_to=reply_to), room.id, text_hash)

@@ -12,7 +12,7 @@ from moot.flow import create, post
 from moot.flow.steps import find, obligations
 from moot.flow.steps.posted import Posted
 from moot.model.change import Decision
-from moot.model.ids import HostId, ParticipantId
+from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, Participant
 from moot.model.records.link import pair_key
@@ -35,8 +35,6 @@ class Send(Struct, frozen=True, gc=False):
     """A conversation of its own for the message, in place of the pair's."""
     by_person: bool = False
     """Its author is a person, who waits for others without anybody waiting for it."""
-    host: HostId = HostId("")
-    """Of a question: the process in which its author waits for the answer."""
 
 
 class Mistaken(Exception):
@@ -108,14 +106,14 @@ def _question(
     if target.kind is HUMAN:
         posted = obligations.ask_person(room, author, target, message, command.choices)
         if author.speaks_in_turns:
-            obligations.wait_for(room, posted.message, target, message.awaited, command.host)
+            obligations.wait_for(room, posted.message, target, message)
         return posted
     if author.speaks_in_turns:
         assert not command.by_person, "who waits for whom was not looked up"
         obligations.check_ring(room.draft, author, target)
     posted = post.speak(room, author, message)
     if author.speaks_in_turns:
-        obligations.wait_for(room, posted.message, target, message.awaited, command.host)
+        obligations.wait_for(room, posted.message, target, message)
     return posted
 
 

@@ -9,11 +9,12 @@ from math import inf
 from msgspec import Struct, structs
 
 from moot.flow import finish
-from moot.flow.steps import obligations
+from moot.flow.steps import answers, obligations
 from moot.model.change import Decision
 from moot.model.ids import ConversationId, HostId
 from moot.model.moment import Moment
 from moot.model.participant import Kind
+from moot.model.records.wait import WAITS
 from moot.model.turn import Turn, TurnState
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
@@ -28,7 +29,8 @@ class Sweep(Struct, frozen=True, gc=False):
 
 
 def scope(command: Sweep) -> Scope:
-    return Scope(conversations=(command.conversation,), hosts=True)
+    waits = WAITS.where(conversation=command.conversation)
+    return Scope(conversations=(command.conversation,), hosts=True, records=(waits,))
 
 
 def decide(command: Sweep, seen: Seen, at: Moment) -> Decision[None]:
@@ -41,6 +43,7 @@ def decide(command: Sweep, seen: Seen, at: Moment) -> Decision[None]:
     for turn in sorted(room.turns.values(), key=lambda turn: turn.id):
         _look_at(room, turn, alive)
     obligations.expire(room)
+    answers.expire(room)
     obligations.move_on(room)
     return Decision(draft.changes(), None)
 

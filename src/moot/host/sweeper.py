@@ -91,11 +91,14 @@ class Sweeper:
 
     def on_events(self, events: list[Event]) -> None:
         """A commit may have made something due earlier than planned."""
-        for event in events:
-            due = _due(event)
-            if due and due < self._planned:
-                self._sooner.set()
-                return
+        dues = [due for event in events if (due := _due(event))]
+        if dues:
+            self.expect(min(dues))
+
+    def expect(self, due: float) -> None:
+        """Something has to be looked at by then, which may be sooner than planned."""
+        if due < self._planned:
+            self._sooner.set()
 
     async def run_due(self) -> None:
         """Everything that is due by now, until nothing is; what another look is still busy with included."""

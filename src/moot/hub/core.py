@@ -76,6 +76,8 @@ class Core:
         """Doors that peers on the hub's socket may come in by; see process/rpc.py."""
         self.watch: Callable[[], Awaitable[None]] = nothing_to_watch
         """From now on other processes tell what happens."""
+        self.expect: Callable[[float], None] = lambda due: None
+        """Something comes due at this moment that no event tells of."""
         self.add_agents: Callable[[Sequence[AgentSpec]], Awaitable[None]] = no_agents
         """Hosts more agents until the hub closes."""
         self.run_spawned: Callable[[], Awaitable[None]] = nothing_to_watch

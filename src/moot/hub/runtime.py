@@ -152,6 +152,7 @@ class Runtime:
         self._pace = Pace(self._host, self._sweeper, parts.store)
         core.serve(self._host, Attendance(parts, self._tasks.spawn))
         core.watch, core.add_agents, core.reload = self.watch, self.host, self._settings.reload
+        core.expect = self._sweeper.expect
         spawned = SpawnedAgents(core, self._start, self._host.runs, rules)
         core.run_spawned = self._spawned_are_run(spawned)
         self._follow_the_log()
@@ -368,8 +369,9 @@ class Runtime:
     async def _look_around(self) -> None:
         """Read what was missed if a ping was lost; and see who is gone."""
         await self.core.parts.log.catch_up()
-        if await self._detach_gone_hosts():
-            await end_waits_of_the_gone(self.core.parts, self._identity)
+        anybody_gone = await self._detach_gone_hosts()
+        await end_waits_of_the_gone(self.core.parts, self._identity)
+        if anybody_gone:
             await self._sweep_everything_open()
         await self.core.sessions.lower_reach()
 

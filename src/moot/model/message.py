@@ -38,6 +38,8 @@ class Plan(Struct, frozen=True, array_like=True, gc=False):
 
 NOTICES: Final = frozenset({Kind.SYSTEM, Kind.TOOL})
 """Kinds of messages that no participant wrote."""
+OBLIGED: Final = frozenset({"task", "question"})
+"""Metadata of notices that somebody has to hear: what came of a task, or of a question."""
 
 
 class Message(Struct, frozen=True, gc=False):
@@ -81,10 +83,13 @@ class Message(Struct, frozen=True, gc=False):
         return self.kind in TAKES_TURNS
 
     def is_for(self, reader: ParticipantId) -> bool:
-        """Said by somebody else, to be read by people and agents; and how a task ended, which the hub says."""
+        """Said by somebody else, to be read by people and agents; and how a task ended or that a question got no
+        answer, which the hub says."""
         if self.author == reader or self.metadata.get("deleted"):
             return False
-        return self.kind not in NOTICES or (self.kind is Kind.SYSTEM and "task" in self.metadata)
+        return self.kind not in NOTICES or (
+            self.kind is Kind.SYSTEM and not OBLIGED.isdisjoint(self.metadata)
+        )
 
     @property
     def from_outside(self) -> bool:

@@ -119,11 +119,17 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     due: float = 0.0
     """Not before this moment (pair back-off)."""
     awaited: float = 0.0
-    """Until when the one who asked waits for the answer, which then needs no turn to be heard."""
+    """Until when the one who asked wants the answer; 0 where it does not, or knows that its time is over."""
     by: ParticipantId = NOBODY
     """The agent, or the system, that said it; empty for what people say, and for polls, which nobody says."""
     shape: str = ""
     """What an answer has to look like, as JSON (rules/answer_shape.py); empty where any text will do."""
+    waits_in: HostId = HostId("")
+    """The process in which the one who asked waits; empty where it went on, and wants a turn for what comes."""
+
+    def is_waited_for(self, now: float) -> bool:
+        """Whether the one who asked waits for the answer, which then needs no turn to be heard."""
+        return self.awaited > now and self.waits_in != ""
 
     @property
     def obliges(self) -> bool:

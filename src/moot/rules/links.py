@@ -170,8 +170,12 @@ def standing_calls(room: Room, turn: Turn) -> tuple[Call, ...]:
 
 
 def needs_no_link(turn: Turn) -> bool:
-    """Whether a turn between two agents has a call that no link carries: a person's, or how a task has ended."""
-    return any(call.human or call.reason is RuleName.TASK for call in turn.calls)
+    """Whether a turn between two agents has a call that no link carries: a person's, how a task has ended, or that a
+    question got no answer."""
+    return any(
+        call.human or call.reason is RuleName.TASK or (call.by == SYSTEM and not call.asks_again)
+        for call in turn.calls
+    )
 
 
 def _still_links(room: Room, call: Call) -> bool:

@@ -6,9 +6,7 @@ Above: flow/send.py refuses the question that would close one. Below: model/reco
 from collections.abc import Iterable
 
 from moot.model.ids import ParticipantId
-from moot.model.records.wait import WAITS, Wait
-from moot.model.turn import Call
-from moot.rules.room import Room
+from moot.model.records.wait import Wait
 
 
 def ring_with(
@@ -17,7 +15,7 @@ def ring_with(
     """The ring that one more wait would close, from the asker around to itself; empty where there is none."""
     waits_for: dict[ParticipantId, list[ParticipantId]] = {}
     for wait in waits:
-        if wait.until > now:
+        if wait.blocks(now):
             waits_for.setdefault(wait.asker, []).append(wait.target)
     came_from: dict[ParticipantId, ParticipantId] = {target: asker}
     ahead = [target]
@@ -33,9 +31,3 @@ def ring_with(
                 came_from[further] = here
                 ahead.append(further)
     return []
-
-
-def waited_for(room: Room, question: Call) -> None:
-    """Nobody waits for the answer to this question any more, whatever has ended it."""
-    if question.awaited and not question.human:
-        room.draft.drop(WAITS, room.id, question.seq)

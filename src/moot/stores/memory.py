@@ -17,6 +17,7 @@ from moot.model.records.note import NOTES
 from moot.model.records.outbox import OUTBOX, OutboxDepth, OutboxRow, topic_of
 from moot.model.records.record import Lookup, R
 from moot.model.records.task import TASKS, UNFINISHED, Task
+from moot.model.records.wait import WAITS, Wait
 from moot.model.round import Round
 from moot.model.turn import MOVES_CURSOR, Turn, TurnState
 from moot.ports import AuditReport, BatchWatcher, ConversationVersion, Health, Page, Verb
@@ -209,11 +210,15 @@ class MemoryStore:
 
     async def due(self, now: float) -> list[ConversationId]:
         turns = {turn.conversation for turn in self._due_turns() if turn.due <= now}
-        return sorted(turns | {task.conversation for task in self._due_tasks() if task.deadline <= now})
+        tasks = {task.conversation for task in self._due_tasks() if task.deadline <= now}
+        return sorted(turns | tasks | {wait.conversation for wait in self._due_waits() if wait.until <= now})
 
     async def next_due(self) -> float | None:
         moments = [turn.due for turn in self._due_turns()] + [task.deadline for task in self._due_tasks()]
-        return min(moments, default=None)
+        return min(moments + [wait.until for wait in self._due_waits()], default=None)
+
+    def _due_waits(self) -> list[Wait]:
+        return [wait for wait in self.shelf.records.every(WAITS) if wait.left_until]
 
     def _due_tasks(self) -> list[Task]:
         open_ones = [

@@ -358,7 +358,7 @@ SPENT = Spending(
     updated_at=AT,
 )
 
-WAIT = Wait(conversation=WHERE, seq=9, asker=ARYA, target=BOB, until=AT, host=HostId("h1"))
+WAIT = Wait(conversation=WHERE, seq=9, asker=ARYA, target=BOB, until=AT, host=HostId("h1"), answer=-1)
 
 DECISION = PersonsDecision(
     id=DecisionId("d1"),

@@ -151,3 +151,23 @@ async def test_an_answer_that_takes_longer_than_a_call_is_held_comes_as_a_messag
         assert [message["text"] for message in (await bob("check_messages"))["messages"]] == ["no"]
         endless = await bob.error("ask", target="user", question="why?", deadline_seconds=1e9)
         assert "deadline_seconds" in endless["title"]
+
+
+@pytest.mark.req("M-05")
+async def test_a_deadline_beyond_what_a_call_is_held_is_told_when_it_passes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "MAX_WAITING", 0.1)
+    async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:
+        waiting = await bob("ask", target="eve", question="does it scale?", deadline_seconds=0.5)
+        assert (waiting["answered"], waiting["outcome"]) == (False, "waiting")
+        assert "at your deadline" in waiting["error"]
+
+        async def heard() -> list[str]:
+            return [message["text"] for message in (await bob("check_messages"))["messages"]]
+
+        assert await until(heard, bool) == ["[eve has not answered question #1 in time]"]
+        [question] = (await eve("check_messages"))["messages"]
+        await eve("reply", message_id=question["id"], text="it does, up to a thousand agents")
+        assert await until(heard, bool) == ["it does, up to a thousand agents"]
+        assert not await heard(), "once"

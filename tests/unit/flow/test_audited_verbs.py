@@ -40,6 +40,7 @@ UNAUDITED = {
     "restate": OUTSIDE,
     "edit_message": IN_A_CHAIN,
     "give_up": TURNS,
+    "hear_answer": TURNS,
     "heartbeat": PRESENCE,
     "import_batch": "end_import enters the whole",
     "interrupt": TURNS,

@@ -157,8 +157,13 @@ async def ask(caller: Caller, arguments: AskArguments) -> Answer:
         outcome = {TimedOut: "timed_out", Passed: "passed"}.get(type(unanswered), "failed")
         misfit: Answer = {name: fact for name, fact in unanswered.facts.items() if name in MISFIT_FACTS}
         return {"answered": False, "outcome": outcome, "error": unanswered.title, **misfit}
-    except TimeoutError:  # no client holds a call for longer; whoever stops waiting is called by the answer
-        later = f"{arguments.target} has not answered yet: the answer will be among your messages"
+    except (
+        TimeoutError
+    ):  # no client holds a call for longer; whoever stops waiting gets a turn for what comes
+        later = (
+            f"{arguments.target} has not answered within {MAX_WAITING} s: its answer will be among your messages, "
+            "or at your deadline a notice that none came"
+        )
         return {"answered": False, "outcome": "waiting", "error": later}
     return {"answered": True, "message": answer.to_dict()}
 

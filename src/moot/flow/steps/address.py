@@ -12,7 +12,7 @@ from moot.flow.steps.lineage import Descent
 from moot.model.answer import Warned
 from moot.model.conversation import EPHEMERAL
 from moot.model.hint import Act, Hint, WarningCode
-from moot.model.ids import ParticipantId
+from moot.model.ids import HostId, ParticipantId
 from moot.model.intent import Intent
 from moot.model.participant import TAKES_TURNS, Kind, Participant
 from moot.model.turn import MENTION, NOBODY, Call, RuleName, Turn
@@ -30,11 +30,13 @@ class Words(Struct, frozen=True, gc=False):
     force: tuple[str, ...] = ()
     intent: str = ""
     awaited: float = 0.0
-    """Until when its author waits for the answer."""
+    """Until when its author wants the answer."""
     shape: str = ""
     """What an answer has to look like."""
     guest: bool = False
     """Its author is a guest, who invites nobody."""
+    waits_in: HostId = HostId("")
+    """The process in which its author waits for the answer."""
 
     @property
     def asks(self) -> bool:
@@ -55,13 +57,14 @@ class Addressed(Struct, gc=False):
     awaited: float = 0.0
     shape: str = ""
     guest: bool = False
+    waits_in: HostId = HostId("")
     warnings: list[Warned] = []
     invited: list[Participant] = []
 
 
 def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]) -> Addressed:
     """Those called, in order: interrupted ones first, then by the rules of the kind of conversation."""
-    found = Addressed(awaited=words.awaited, shape=words.shape, guest=words.guest)
+    found = Addressed(awaited=words.awaited, shape=words.shape, guest=words.guest, waits_in=words.waits_in)
     agents = found.agents
     for turn in stopped:
         agents[turn.agent] = RuleName.FORCE
@@ -143,6 +146,7 @@ def calls(
             addressees.awaited,
             NOBODY if human else author.id,
             addressees.shape,
+            addressees.waits_in,
         )
         made.append(call)
         stop = None if human else brakes.chain_stop(call, descent.chain, draft.at.terms.limits)

@@ -3,7 +3,7 @@
 from moot.errors import Closed, Conflict, NotFound, NotPermitted, Stale
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.hint import Act, Hint
-from moot.model.ids import ParticipantId, TurnId
+from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.moment import Moment
 from moot.model.participant import HUMAN, Participant
 from moot.model.turn import Turn, TurnState
@@ -32,6 +32,17 @@ def open_room(draft: Draft, ref: str) -> Room:
             fix=(Hint(Act.UNARCHIVE, conversation=found.name, id=found.id),),
         )
     return draft.room(found)
+
+
+def imported(seen: Seen, id: ConversationId) -> Conversation:
+    """A conversation that is being imported: closed until it is whole."""
+    found = conversation(seen, id)
+    if not found.archived:
+        raise Conflict(
+            f"{found.name} was opened during the import, so nothing more is added to it",
+            fix=(Hint(Act.DELETE_CONVERSATION, conversation=found.id), "import the file again"),
+        )
+    return found
 
 
 def participant(seen: Seen, name: str) -> Participant:

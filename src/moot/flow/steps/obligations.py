@@ -12,7 +12,7 @@ from msgspec import structs
 
 from moot.errors import WouldDeadlock
 from moot.flow import post
-from moot.flow.steps import acts, task_report
+from moot.flow.steps import acts, answers, task_report
 from moot.flow.steps.posted import Posted
 from moot.flow.steps.put_away import put_away
 from moot.flow.steps.task_report import TaskEnd
@@ -20,7 +20,7 @@ from moot.model.change import AppendMessage
 from moot.model.conversation import ConversationKind
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint
-from moot.model.ids import SYSTEM, ConversationId, HostId, ParticipantId
+from moot.model.ids import SYSTEM, ConversationId, ParticipantId
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import Kind, Participant
@@ -32,18 +32,18 @@ from moot.model.turn import RUNNING, RuleName, Turn, TurnState
 from moot.rules.draft import Draft
 from moot.rules.floor import seats
 from moot.rules.reasons import REASONS
-from moot.rules.rings import ring_with, waited_for
+from moot.rules.rings import ring_with
 from moot.rules.room import Room
 
 
 def move_on(room: Room) -> None:
     """Hand the floor on after turns may have ended, and see what that means for who waits, and for a task."""
     post.move_on(room)
-    moved = [(turn.question, turn.state.is_open) for turn in room.put_turns.values() if turn.question]
-    still_asked = {question.seq for question, is_open in moved if is_open}
-    for question, is_open in moved:
-        if not is_open and question.seq not in still_asked:
-            waited_for(room, question)
+    asked = [(turn, turn.question) for turn in room.put_turns.values() if turn.question]
+    still_asked = {question.seq for turn, question in asked if turn.state.is_open}
+    for turn, question in asked:
+        if not turn.state.is_open and question.seq not in still_asked:
+            answers.question_ended(room, turn, question)
     settle(room)
 
 
@@ -233,15 +233,12 @@ def check_ring(draft: Draft, asker: Participant, target: Participant) -> None:
         )
 
 
-def wait_for(room: Room, question: Message, target: Participant, until: float, host: HostId) -> None:
-    """From here on the author of a question waits, if the question gets a turn. Waits that are over are let go."""
-    draft, now = room.draft, room.now
-    for wait in draft.records(WAITS.all()):
-        if wait.until <= now:
-            draft.drop(WAITS, wait.conversation, wait.seq)
+def wait_for(room: Room, question: Message, target: Participant, asked: post.Post) -> None:
+    """From here on the author of a question waits, if the question gets a turn."""
     called = (
         *room.turns.values(),
         *room.put_turns.values(),
     )  # a turn that waited, or one made with the question
     if not target.speaks_in_turns or any(turn.called_by(question.seq) for turn in called):
-        draft.put(WAITS, Wait(room.id, question.seq, question.author, target.id, until, host))
+        wait = Wait(room.id, question.seq, question.author, target.id, asked.awaited, asked.waits_in)
+        room.draft.put(WAITS, wait)

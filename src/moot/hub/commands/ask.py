@@ -8,10 +8,11 @@ import asyncio
 from contextlib import ExitStack, suppress
 from typing import TypeVar
 
-from msgspec import json
+from msgspec import json, structs
 
 from moot.errors import MootError, Passed, TimedOut, TurnFailed
-from moot.flow import give_up
+from moot.flow import give_up, hear_answer
+from moot.flow.hear_answer import HearAnswer
 from moot.flow.post import Post
 from moot.flow.steps.posted import Posted
 from moot.hub.commands.send import sent
@@ -19,9 +20,9 @@ from moot.hub.core import Core
 from moot.model.answer import Delivery
 from moot.model.ids import HostId, ParticipantId
 from moot.model.message import Message
-from moot.model.participant import Participant
+from moot.model.participant import TAKES_TURNS, Participant
 from moot.model.records.decision import DecisionId
-from moot.model.records.wait import WAITS, Wait
+from moot.model.records.wait import WAITS
 from moot.model.turn import OPEN, RuleName, Turn, TurnState
 from moot.ports import EVERY_TURN, Clock
 from moot.rules import answer_shape
@@ -55,7 +56,11 @@ async def answer_to(core: Core, command: Post, target: str, seconds: float) -> M
                 turn = await _over(core, question, who.id) or turn
                 break
             turn = await _wait(core, again, posted, who.id, command.awaited)
-    turn = turn or await _over(core, question, who.id)
+    if turn is None:
+        await _time_is_over(core, question, who.id)
+        turn = await _over(core, question, who.id)  # what came until then
+    elif posted.scene is not None:
+        await has_heard(core, question)
     if turn is None:
         raise TimedOut(
             f"{who.name} did not answer within {seconds:g} s",
@@ -63,6 +68,25 @@ async def answer_to(core: Core, command: Post, target: str, seconds: float) -> M
             message=question.id,
         )
     return await _answer(core, turn, who.name)
+
+
+async def has_heard(core: Core, question: Message) -> None:
+    """Note that its asker has what came of a question. Where it was given a turn for it, because its process gave no
+    sign of life for too long, it does not hear it twice."""
+    if question.kind not in TAKES_TURNS:
+        return
+    if not await core.parts.store.transact(hear_answer, HearAnswer(question.conversation, question.seq)):
+        raise TimedOut(
+            "the answer came while this process gave no sign of life",
+            detail=f"it was delivered as a message instead; the question is kept as {question.id}",
+            message=question.id,
+        )
+
+
+async def _time_is_over(core: Core, question: Message, target: ParticipantId) -> None:
+    if question.kind in TAKES_TURNS:
+        command = await _giving_up(core.parts, question, target)
+        await core.parts.store.transact(give_up, structs.replace(command, knows=True))
 
 
 def _goes_on(turn: Turn) -> bool:
@@ -77,37 +101,42 @@ async def _wait(
     try:
         return await until_moment(core.parts.clock, ended, until)
     except asyncio.CancelledError:
-        question = posted.message
-        called = posted.scene.turns.get(agent) if posted.scene is not None else None
-        command = give_up.GiveUp(
-            question.conversation, question.seq, called.id if called is not None else None
-        )
-        with suppress(MootError):
-            await core.parts.store.transact(give_up, command)
+        await gave_up(core.parts, posted.message, agent)
+        core.expect(until)
         raise
 
 
 async def end_waits_of_the_gone(parts: Parts, here: HostId) -> None:
-    """Nobody waits in a process that is gone: an answer calls whoever asked there, as any message does."""
+    """Nobody waits in a process that is gone: whoever asked there gets a turn for what comes of its question, or has
+    come already."""
     store = parts.store
-    waits = await store.records(WAITS.all())
+    waits = [wait for wait in await store.records(WAITS.all()) if wait.host or wait.answer]
     alive = {here, *(host.id for host in await store.hosts())} if waits else set()
     for wait in waits:
-        if wait.host and wait.host not in alive:
-            with suppress(MootError):  # then the next look comes to it
-                await store.transact(give_up, await _given_up(parts, wait))
+        question = await store.message(wait.conversation, wait.seq) if wait.host not in alive else None
+        if question is not None:
+            await gave_up(parts, question, wait.target)
 
 
-async def _given_up(parts: Parts, wait: Wait) -> give_up.GiveUp:
-    store = parts.store
-    open_turns = await store.turns(
-        conversation=wait.conversation, agent=wait.target, states=tuple(OPEN), limit=EVERY_TURN
+async def gave_up(parts: Parts, question: Message, target: ParticipantId) -> None:
+    """Nobody waits for the answer to a question any longer."""
+    with suppress(MootError):  # then whoever looks for processes that are gone comes to it
+        command = await _giving_up(parts, question, target)
+        try:
+            await parts.store.transact(give_up, command)
+        except give_up.UnheardAnswer as unheard:
+            await parts.store.transact(give_up, structs.replace(command, answer=unheard.seq))
+
+
+async def _giving_up(parts: Parts, question: Message, target: ParticipantId) -> give_up.GiveUp:
+    where, seq = question.conversation, question.seq
+    open_turns = await parts.store.turns(
+        conversation=where, agent=target, states=tuple(OPEN), limit=EVERY_TURN
     )
-    asking = next((turn.id for turn in open_turns if turn.called_by(wait.seq)), None)
-    question = await store.message(wait.conversation, wait.seq)
-    decision = question.metadata.get("decision") if question is not None else None
+    asking = next((turn.id for turn in open_turns if turn.called_by(seq)), None)
+    decision = question.metadata.get("decision")
     return give_up.GiveUp(
-        wait.conversation, wait.seq, asking, DecisionId(str(decision)) if decision else None
+        where, seq, asking, DecisionId(str(decision)) if decision else None, root=question.root
     )
 
 

@@ -5,19 +5,17 @@ Above: hub.ask, where a person is asked. Below: flow/send.py makes the decision,
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 
-from moot.errors import BadValue, MootError, NotFound, TimedOut
-from moot.flow import give_up
+from moot.errors import BadValue, NotFound, TimedOut
 from moot.flow.post import Post
-from moot.hub.commands.ask import until_moment
+from moot.hub.commands.ask import gave_up, has_heard, until_moment
 from moot.hub.commands.send import sent
 from moot.hub.core import Core
 from moot.model.event import EventType
 from moot.model.json import JsonObject
 from moot.model.message import Message
 from moot.model.participant import HUMAN, Participant
-from moot.model.records.decision import DECISIONS, DecisionId, PersonsDecision
+from moot.model.records.decision import DECISIONS, PersonsDecision
 from moot.ports import Follower
 from moot.rules import answer_shape
 
@@ -76,12 +74,13 @@ async def decided_by(
             if (await _kept_question(core, id)).answer_seq == 0:
                 await until_moment(core.parts.clock, taken, command.awaited)
         except asyncio.CancelledError:
-            await _give_up(core, posted.message, DecisionId(id))
+            await gave_up(core.parts, posted.message, person.id)
             raise
         finally:
             taken.cancel()
     finally:
         follower.close()
+    await has_heard(core, posted.message)
     question = await _kept_question(core, id)
     if not question.answer_seq:
         raise TimedOut(
@@ -93,14 +92,6 @@ async def decided_by(
     if answer is None:
         raise NotFound("the answer is gone: its conversation was deleted", what="message")
     return answer
-
-
-async def _give_up(core: Core, question: Message, id: DecisionId) -> None:
-    """A caller cancelled while it waits has given up; the person may still decide, and then the agent is woken."""
-    with suppress(MootError):
-        await core.parts.store.transact(
-            give_up, give_up.GiveUp(question.conversation, question.seq, decision=id)
-        )
 
 
 async def _taken(follower: Follower, id: str) -> None:

@@ -10,7 +10,7 @@ from moot.flow import send
 from moot.flow.post import Post
 from moot.flow.steps.posted import Posted
 from moot.hub.core import Core
-from moot.model.ids import HostId, ParticipantId
+from moot.model.ids import ParticipantId
 from moot.model.participant import HUMAN
 
 
@@ -18,12 +18,11 @@ async def sent(core: Core, target: str, message: Post, choices: tuple[str, ...] 
     target = core.directory.meant_by(target)
     author = core.directory.known(message.author)
     by_person = author is not None and author.kind is HUMAN
-    host = core.host.id if message.awaited else HostId("")
+    if message.awaited:
+        message = structs.replace(message, waits_in=core.host.id)
 
     def to(taken_for: ParticipantId) -> send.Send:
-        return structs.replace(
-            send.sending(target, taken_for, message, choices), by_person=by_person, host=host
-        )
+        return structs.replace(send.sending(target, taken_for, message, choices), by_person=by_person)
 
     try:
         return await core.do(send, to(await _taken_for(core, target)))

@@ -51,7 +51,7 @@ SELECT coalesce(json_agg(json_build_array(m.conversation, (
     SELECT count(*) FROM (
         SELECT 1 FROM messages x WHERE x.conversation = m.conversation AND x.seq > m.cursor AND x.sender <> $2
             AND x.metadata::jsonb -> 'deleted' IS NULL
-            AND (x.kind NOT IN ('system', 'tool') OR (x.kind = 'system' AND x.metadata::jsonb -> 'task' IS NOT NULL))
+            AND (x.kind NOT IN ('system', 'tool') OR (x.kind = 'system' AND x.metadata::jsonb ?| ARRAY['task', 'question']))
         LIMIT $3
     ) found
 ))), '[]')::text FROM members m JOIN conversations c ON c.id = m.conversation
@@ -169,21 +169,25 @@ SELECT string_agg(shape, ',') FROM (
 SELECT shape FROM round_shape WHERE conversation = $1 AND opener = $2;
 
 -- name: due
--- Conversations with an open turn, or a task, whose time has come.
+-- Conversations with an open turn, a task or a question that is not waited for, whose time has come.
 SELECT conversation FROM turns
 WHERE due > 0 AND due <= $1 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
 UNION
 SELECT conversation FROM tasks WHERE deadline > 0 AND deadline <= $1 AND state IN ('open', 'working')
     AND conversation IN (SELECT id FROM conversations)
+UNION
+SELECT conversation FROM waits WHERE host = '' AND answer = 0 AND until > 0 AND until <= $1
 ORDER BY conversation;
 
 -- name: next_due
--- The next moment at which an open turn or task must be looked at.
+-- The next moment at which an open turn, task or question must be looked at.
 SELECT min(due) FROM (
     SELECT min(due) AS due FROM turns WHERE due > 0 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
     UNION ALL
     SELECT min(deadline) FROM tasks WHERE deadline > 0 AND state IN ('open', 'working')
         AND conversation IN (SELECT id FROM conversations)
+    UNION ALL
+    SELECT min(until) FROM waits WHERE host = '' AND answer = 0
 ) moments;
 
 -- name: participants

@@ -52,7 +52,8 @@ SELECT json_group_array(json_array(m.conversation, (
         SELECT 1 FROM messages x WHERE x.conversation = m.conversation AND x.seq > m.cursor AND x.sender <> ?2
             AND (NOT json_valid(x.metadata) OR x.metadata ->> '$.deleted' IS NULL)
             AND (x.kind NOT IN ('system', 'tool')
-                OR (x.kind = 'system' AND json_valid(x.metadata) AND json_type(x.metadata, '$.task') IS NOT NULL))
+                OR (x.kind = 'system' AND json_valid(x.metadata)
+                    AND coalesce(json_type(x.metadata, '$.task'), json_type(x.metadata, '$.question')) IS NOT NULL))
         LIMIT ?3
     )
 ))) FROM members m CROSS JOIN conversations c ON c.id = m.conversation
@@ -176,21 +177,25 @@ SELECT group_concat(shape, ',') FROM (
 SELECT shape FROM round_shape WHERE conversation = ?1 AND opener = ?2;
 
 -- name: due
--- Conversations with an open turn, or a task, whose time has come.
+-- Conversations with an open turn, a task or a question that is not waited for, whose time has come.
 SELECT conversation FROM turns
 WHERE due > 0 AND due <= ?1 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
 UNION
 SELECT conversation FROM tasks WHERE deadline > 0 AND deadline <= ?1 AND state IN ('open', 'working')
     AND conversation IN (SELECT id FROM conversations)
+UNION
+SELECT conversation FROM waits WHERE host = '' AND answer = 0 AND until > 0 AND until <= ?1
 ORDER BY conversation;
 
 -- name: next_due
--- The next moment at which an open turn or task must be looked at.
+-- The next moment at which an open turn, task or question must be looked at.
 SELECT min(due) FROM (
     SELECT min(due) AS due FROM turns WHERE due > 0 AND state IN ('waiting', 'ready', 'held', 'owed', 'running')
     UNION ALL
     SELECT min(deadline) FROM tasks WHERE deadline > 0 AND state IN ('open', 'working')
         AND conversation IN (SELECT id FROM conversations)
+    UNION ALL
+    SELECT min(until) FROM waits WHERE host = '' AND answer = 0
 );
 
 -- name: participants

@@ -3,13 +3,14 @@
 -- name: shape
 -- A Wait.
 CREATE VIEW waits_shape AS
-SELECT conversation, seq, json_build_array(conversation, seq, asker, target, until, host)::text AS shape FROM waits;
+SELECT conversation, seq, json_build_array(conversation, seq, asker, target, until, host, answer)::text AS shape FROM waits;
 
 -- name: put
 -- Somebody waits.
-INSERT INTO waits (conversation, seq, asker, target, until, host) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO waits (conversation, seq, asker, target, until, host, answer) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (conversation, seq) DO UPDATE SET
-    asker = excluded.asker, target = excluded.target, until = excluded.until, host = excluded.host;
+    asker = excluded.asker, target = excluded.target, until = excluded.until, host = excluded.host,
+    answer = excluded.answer;
 
 -- name: drop
 -- Nobody waits for this any more.
@@ -19,6 +20,10 @@ DELETE FROM waits WHERE conversation = $1 AND seq = $2;
 -- By [[conversation, seq], …].
 SELECT string_agg(shape, ',') FROM json_array_elements($1::json) w JOIN waits_shape s
 ON s.conversation = w.value ->> 0 AND s.seq = (w.value ->> 1)::bigint;
+
+-- name: by_conversation
+-- Those whose question was asked in some conversations.
+SELECT string_agg(shape, ',') FROM waits_shape WHERE conversation = ANY($1::text[]);
 
 -- name: whole
 -- All of them.

@@ -3,13 +3,14 @@
 -- name: shape
 -- A Wait.
 CREATE TEMP VIEW waits_shape AS
-SELECT conversation, seq, json_array(conversation, seq, asker, target, until, host) AS shape FROM main.waits;
+SELECT conversation, seq, json_array(conversation, seq, asker, target, until, host, answer) AS shape FROM main.waits;
 
 -- name: put
 -- Somebody waits.
-INSERT INTO waits (conversation, seq, asker, target, until, host) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO waits (conversation, seq, asker, target, until, host, answer) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (conversation, seq) DO UPDATE SET
-    asker = excluded.asker, target = excluded.target, until = excluded.until, host = excluded.host;
+    asker = excluded.asker, target = excluded.target, until = excluded.until, host = excluded.host,
+    answer = excluded.answer;
 
 -- name: drop
 -- Nobody waits for this any more.
@@ -19,6 +20,10 @@ DELETE FROM waits WHERE conversation = ? AND seq = ?;
 -- By [[conversation, seq], …].
 SELECT group_concat(shape, ',') FROM json_each(?1) w CROSS JOIN waits_shape s
 ON s.conversation = w.value ->> 0 AND s.seq = w.value ->> 1;
+
+-- name: by_conversation
+-- Those whose question was asked in some conversations.
+SELECT group_concat(shape, ',') FROM waits_shape WHERE conversation IN (SELECT value FROM json_each(?1));
 
 -- name: whole
 -- All of them.
