@@ -30,7 +30,7 @@ from moot.model.prompt import Offered
 from moot.model.query import Query
 from moot.ports import Clock, HomeStore, Log, Model, Presence, Reads
 from moot.rules.brain_kinds import CODE, DEMO, EXTERNAL, forms, has_model, is_cli, kind_of
-from moot.rules.brakes import AgentBudget
+from moot.rules.budgets import AgentBudget
 from moot.settings import AgentSettings, Home, Settings, SettingsFile, load, read, terms
 from moot.settings.values import CliPermissions
 from moot.storage import FarLane, Storage

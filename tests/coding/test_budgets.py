@@ -8,7 +8,7 @@ from moot import Hub
 from moot.model.chain import SPENDING, Spending, SpendingKind
 from moot.model.ids import ParticipantId, RootId
 from moot.model.limits import Limits
-from moot.rules.brakes import AgentBudget, account, charged, overrun
+from moot.rules.budgets import AgentBudget, TurnBudgets, account, charged, overrun
 from tests.coding.test_interjection import direct, doing
 from tests.coding.workshop import Workshop
 from tests.support.waiting import until
@@ -88,18 +88,18 @@ async def test_11_the_budget_stops_the_next_turn_and_says_so(
 
 def test_a_price_that_is_not_known_counts_in_tokens_alone() -> None:
     where = account(ParticipantId("arya"), RootId("c1:1"), 86_400.0)
-    row = charged(where.empty[0], {"input_tokens": 10, "output_tokens": 5}, 1.0)
+    row = charged(where.charged[0], {"input_tokens": 10, "output_tokens": 5}, 1.0)
     assert (row.tokens, row.cost_usd, row.unpriced) == (15, 0.0, 1)
-    assert overrun((row,), AgentBudget(usd=0.01), Limits()) is None
-    stop = overrun((row,), AgentBudget(tokens=20), Limits())
+    assert overrun(TurnBudgets(where, (row,), own=AgentBudget(usd=0.01))) is None
+    stop = overrun(TurnBudgets(where, (row,), own=AgentBudget(tokens=20)))
     assert stop is not None
     assert (stop.kind, stop.spent) == (SpendingKind.AGENT, "15 of 20 tokens")
 
 
 def test_a_chain_has_a_budget_of_its_own() -> None:
     where = account(ParticipantId("arya"), RootId("c1:1"), 86_400.0)
-    rows = tuple(charged(row, {"input_tokens": 5, "cost_usd": 0.6}, 1.0) for row in where.empty)
-    stop = overrun(rows, AgentBudget(), Limits(chain_budget_usd=1.0))
+    rows = tuple(charged(row, {"input_tokens": 5, "cost_usd": 0.6}, 1.0) for row in where.charged)
+    stop = overrun(TurnBudgets(where, rows, limits=Limits(chain_budget_usd=1.0)))
     assert stop is not None
     assert stop.kind is SpendingKind.ROOT
-    assert overrun(rows, AgentBudget(), Limits(chain_budget_usd=1.2)) is None
+    assert overrun(TurnBudgets(where, rows, limits=Limits(chain_budget_usd=1.2))) is None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from moot.model.chain import RESERVATIONS
 from tests.coding.test_interjection import direct
 from tests.coding.test_keeper import gone
 from tests.coding.workshop import Workshop
@@ -38,7 +39,7 @@ async def test_5_killed_in_a_tool_nothing_is_alive_after_five_seconds_and_one_an
     workshop: Workshop, kind: str
 ) -> None:
     workshop.head = "[host]\nlease_seconds = 1.0"
-    workshop.agent("arya", kind)
+    workshop.agent("arya", kind, budget_tokens=100_000_000)
     workshop.write()
     for time in range(TIMES):
         seen = workshop.root / f"seen{time}"
@@ -55,6 +56,7 @@ async def test_5_killed_in_a_tool_nothing_is_alive_after_five_seconds_and_one_an
             where = await direct(hub, "arya")
             await hub.settled(where, timeout=30)
             said = await hub.messages(where, limit=500)
+            assert await hub._core.parts.store.records(RESERVATIONS.all()) == []
         answers = [one for one in said if one.sender == "arya"]
         assert len(answers) == time + 1, [(one.sender, one.text[:80]) for one in said]
         assert [one for one in said if one.sender == "tool" and "cut off by a crash" in one.text]

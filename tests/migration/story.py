@@ -43,13 +43,14 @@ from moot.hub.archive import backups
 from moot.hub.archive.export import Export
 from moot.hub.archive.validate import check
 from moot.hub.external.bridges import digest_of
+from moot.model.chain import RESERVATIONS, SPENDING, Reservation, Spending, SpendingKind
 from moot.model.change import PutRecord
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.prompt import Offered, ToolCall, ToolResult, ToolSpec, Usage
 from moot.model.records.chat_apps.bridge import ArrivalState, BridgePostState, ChatKind, Piece
 from moot.model.records.cli_session import CliSession
 from moot.model.records.outbox import OUTBOX
-from moot.rules.brakes import account
+from moot.rules.budgets import account
 from moot.settings import Home
 from moot.stores.sqlite.file import copies
 from moot.testing import ManualClock
@@ -370,8 +371,19 @@ async def _linked(stage: Stage, hub: Hub) -> None:
     )
     spent = charge.Charge(account(osha, RootId("c1:1"), stage.clock.now()), {"input_tokens": 5})
     await store_of(hub).transact(charge, spent)
+    await _paid_for(hub, ConversationId(there.id))
     done = await hub.acting_as("osha").delegate("meera", "find the raven")
     await hub.acting_as("meera").tasks.update(done.id, "done", result="found")
+
+
+async def _paid_for(hub: Hub, where: ConversationId) -> None:
+    """What a turn has set aside, and what the owner has allowed beyond a budget."""
+    osha = ParticipantId("osha")
+    held = Reservation(
+        TurnId(1), where, osha, RootId("c1:1"), 20_000, (ParticipantId("meera"),), 0.25, 9, True, 1e12
+    )
+    more = Spending(SpendingKind.DAY, "", 20_000, 1.0, 9, 2, 1, 0.5, 4, 1.0, 2.5, 100, 3)
+    await put(store_of(hub), PutRecord(RESERVATIONS, held), PutRecord(SPENDING, more))
 
 
 async def _kept_together(hub: Hub) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from moot.brain import AgentTurn, HostedTurn
 from moot.errors import BadValue
 from moot.model.prompt import Offered
-from moot.rules.brakes import AgentBudget, BudgetsAbove, nobody_above
+from moot.rules.budgets import AgentBudget, BudgetsAbove, nobody_above
 
 Think = Callable[[HostedTurn], Awaitable[str | None]]
 """Somebody's function reads what every turn has (`AgentTurn`); a model's brain also needs the rest."""

@@ -10,8 +10,8 @@ from moot.model.change import Decision
 from moot.model.json import JsonObject
 from moot.model.moment import Moment
 from moot.ports import Scope
-from moot.rules import brakes
-from moot.rules.brakes import Account
+from moot.rules import budgets
+from moot.rules.budgets import Account
 from moot.rules.draft import Draft, Seen
 
 
@@ -21,7 +21,7 @@ class Charge(Struct, frozen=True, gc=False):
 
 
 def scope(command: Charge) -> Scope:
-    return Scope(records=brakes.lookups(command.account.empty))
+    return Scope(records=budgets.lookups(command.account.charged))
 
 
 def decide(command: Charge, seen: Seen, at: Moment) -> Decision[None]:
@@ -36,6 +36,6 @@ def so_far(draft: Draft, rows: tuple[Spending, ...]) -> tuple[Spending, ...]:
 
 
 def add(draft: Draft, account: Account, usage: JsonObject) -> None:
-    """What a turn cost, added to what its agent, its chain, everybody and those above it spend."""
-    for row in so_far(draft, account.empty):
-        draft.put(SPENDING, brakes.charged(row, usage, draft.at.now))
+    """What a turn cost, added to what its agent, its chain, its conversation, everybody and those above it spend."""
+    for row in so_far(draft, account.charged):
+        draft.put(SPENDING, budgets.charged(row, usage, draft.at.now))

@@ -21,9 +21,9 @@ from moot.model.moment import Moment
 from moot.model.participant import Kind
 from moot.model.turn import Given, RuleName, Turn, TurnState
 from moot.ports import Scope
-from moot.rules import brakes
+from moot.rules import brakes, budgets
 from moot.rules.answer_shape import Misfit
-from moot.rules.brakes import Account
+from moot.rules.budgets import Account
 from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
 from moot.rules.room import Room
@@ -88,7 +88,7 @@ class ReplyRefused(Exception):
 def scope(command: Finish) -> Scope:
     """The turn, and whoever the reply mentions: it may invite somebody who is no member yet."""
     reply = command.outcome if isinstance(command.outcome, Said) else None
-    charged = () if command.account is None else brakes.lookups(command.account.empty)
+    charged = () if command.account is None else budgets.lookups(command.account.charged)
     if reply is None or not reply.text:
         return Scope(turns=(command.turn,), records=charged)
     key = (command.author, reply.key) if command.author is not None and reply.key else None

@@ -1,17 +1,19 @@
-"""Reserve: whether a claimed turn may begin under the brakes. Where one does not reach, the turn ends unspoken, by
-rule.
+"""Reserve: set aside what a claimed turn will probably cost, so that it may begin. Where a budget is used up, the turn
+ends unspoken, by rule.
 
-Above: the host, before an agent thinks whose thinking costs money. What stopped it is said in the conversation and
-told as every brake is.
+Above: the host, before an agent thinks whose thinking costs money. Below: rules/budgets.py says what is left. A
+reservation goes with its turn, in whatever way that ends (rules/floor/seats.py). What stopped a turn is said in the
+conversation and told as every brake is.
 """
 
 from collections.abc import Mapping
+from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from moot.flow import charge
 from moot.flow.steps import find, obligations
-from moot.model.chain import SpendingKind
+from moot.model.chain import RESERVATIONS, SPENDING, Reservation, SpendingKind
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint, to_data
@@ -19,8 +21,8 @@ from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
 from moot.model.turn import RuleName, Turn, TurnState
 from moot.ports import Scope
-from moot.rules import brakes
-from moot.rules.brakes import Account, AgentBudget, Overrun
+from moot.rules import budgets
+from moot.rules.budgets import Account, AgentBudget, Overrun, TurnBudgets
 from moot.rules.draft import Draft, Seen
 from moot.rules.floor import seats
 from moot.rules.room import Notice, Room
@@ -28,13 +30,26 @@ from moot.rules.room import Notice, Room
 SETTINGS = {
     SpendingKind.AGENT: "budget_usd or budget_tokens of {agent}",
     SpendingKind.ROOT: "chain_budget_usd or chain_budget_tokens",
+    SpendingKind.CONVERSATION: "budget_usd or budget_tokens of this conversation",
     SpendingKind.DAY: "day_budget_usd or day_budget_tokens",
 }
 WHOSE = {
     SpendingKind.AGENT: "its budget for today",
     SpendingKind.ROOT: "the budget of this chain",
+    SpendingKind.CONVERSATION: "the budget of this conversation",
     SpendingKind.DAY: "everybody's budget for today",
 }
+
+
+class WhenUsedUp(StrEnum):
+    """What becomes of a turn for which a budget does not reach."""
+
+    ANSWER = "answer"
+    """Nothing: the caller hears which budget it is, and may ask a person."""
+    RAISE = "raise"
+    """A person has allowed as much again."""
+    STOP = "stop"
+    """It ends, and the conversation is told."""
 
 
 class Reserve(Struct, frozen=True, gc=False):
@@ -44,34 +59,133 @@ class Reserve(Struct, frozen=True, gc=False):
     own: AgentBudget = AgentBudget()
     above: Mapping[ParticipantId, AgentBudget] = {}
     """Of those that started its agent."""
+    when_used_up: WhenUsedUp = WhenUsedUp.STOP
+
+
+class Reserved(Struct, frozen=True, gc=False):
+    """Whether a turn may begin."""
+
+    overrun: Overrun | None = None
+    """The budget that does not reach; None where it may begin."""
+    words: str = ""
+    """Whose budget that is."""
+
+    @property
+    def may_begin(self) -> bool:
+        return self.overrun is None
+
+    @property
+    def waits(self) -> bool:
+        """Other turns have set aside what it needs: it may begin when one of them has ended."""
+        return self.overrun is not None and bool(self.overrun.held_by)
 
 
 def scope(command: Reserve) -> Scope:
-    where = command.account
-    return Scope(turns=(command.turn,), records=brakes.lookups((*where.empty, *where.beside)))
+    rows = budgets.lookups(command.account.looked_at)
+    return Scope(turns=(command.turn,), records=(RESERVATIONS.all(), *rows))
 
 
-def decide(command: Reserve, seen: Seen, at: Moment) -> Decision[bool]:
-    """Answers whether the turn may begin."""
+def decide(command: Reserve, seen: Seen, at: Moment) -> Decision[Reserved]:
     turn = find.running(seen, command.turn, command.fence)
+    if turn.reserved:
+        return Decision([], Reserved())
     draft = Draft(seen, at)
-    where = command.account
-    spent = charge.so_far(draft, (*where.empty, *where.beside))
-    stop = brakes.overrun(spent, command.own, at.terms.limits, command.above)
-    if stop is None:
-        return Decision([], True)
     room = draft.room(find.conversation(seen, turn.conversation))
-    _stop(room, turn, stop)
-    return Decision(draft.changes(), False)
+    turn_budgets = _turn_budgets(room, command)
+    overrun = budgets.overrun(turn_budgets)
+    if overrun is not None and not overrun.held_by and command.when_used_up is WhenUsedUp.RAISE:
+        _raise(draft, command.account, overrun)
+        turn_budgets = _turn_budgets(room, command)
+        overrun = budgets.overrun(turn_budgets)
+    if overrun is None:
+        if turn_budgets.has_limits:
+            _set_aside(room, turn, turn_budgets)
+        return Decision(draft.changes(), Reserved())
+    if overrun.held_by and _is_waited_for(turn, overrun, at.now):
+        overrun = structs.replace(overrun, held_by=())
+    answer = Reserved(overrun, _whose(room, turn, overrun))
+    if answer.waits or command.when_used_up is not WhenUsedUp.STOP:
+        return Decision(draft.changes(), answer)
+    _stop(room, turn, overrun)
+    return Decision(draft.changes(), answer)
 
 
-def _stop(room: Room, turn: Turn, stop: Overrun) -> None:
+def _turn_budgets(room: Room, command: Reserve) -> TurnBudgets:
+    draft, where = room.draft, command.account
+    others = [
+        one
+        for one in draft.records(RESERVATIONS.all())
+        if one.turn != command.turn and one.until > draft.at.now
+    ]
+    return TurnBudgets(
+        account=where,
+        spent=charge.so_far(draft, where.looked_at),
+        reserved=tuple(others),
+        own=command.own,
+        above=command.above,
+        conversation=AgentBudget(room.settings.budget_usd, room.settings.budget_tokens),
+        limits=draft.at.terms.limits,
+    )
+
+
+def _set_aside(room: Room, turn: Turn, turn_budgets: TurnBudgets) -> None:
+    need, draft, where = turn_budgets.estimate, room.draft, turn_budgets.account
+    draft.put(
+        RESERVATIONS,
+        Reservation(
+            turn=turn.id,
+            conversation=turn.conversation,
+            agent=where.agent,
+            root=where.root,
+            day=where.day,
+            above=where.above,
+            usd=need.usd if need is not None else 0.0,
+            tokens=need.tokens if need is not None else 0,
+            alone=need is None,
+            until=turn.limit + draft.at.terms.lease_seconds,
+        ),
+    )
+    room.put_turn(structs.replace(turn, reserved=True))
+    # Every reservation counts on this one row: where two hubs on one database decide at the same moment, the one that
+    # comes second is decided again.
+    [empty] = [row for row in where.charged if row.kind is SpendingKind.DAY]
+    [shared] = charge.so_far(draft, (empty,))
+    draft.put(SPENDING, structs.replace(shared, begun=shared.begun + 1))
+
+
+def _raise(draft: Draft, account: Account, overrun: Overrun) -> None:
+    rows = charge.so_far(draft, account.looked_at)
+    row = next(
+        row
+        for row in rows
+        if row.kind is overrun.kind and overrun.whose in ("", row.subject) and row.day in (0, account.day)
+    )
+    draft.put(SPENDING, budgets.raised(row, overrun.budget, draft.at.now))
+
+
+def _is_waited_for(turn: Turn, overrun: Overrun, now: float) -> bool:
+    """Whether somebody in its own chain waits for its answer, and has set aside what it needs: they would wait for each
+    other."""
+    question = turn.question
+    waits = question is not None and question.awaited > now
+    return waits and any(one.root == turn.root for one in overrun.held_by)
+
+
+def _whose(room: Room, turn: Turn, overrun: Overrun) -> str:
+    above = _above(room, turn, overrun)
+    return f"the budget of {above}, which started it, for today" if above else WHOSE[overrun.kind]
+
+
+def _above(room: Room, turn: Turn, overrun: Overrun) -> str:
+    return room.draft.name(overrun.whose) if overrun.whose not in ("", turn.agent) else ""
+
+
+def _stop(room: Room, turn: Turn, overrun: Overrun) -> None:
     name = room.draft.participant(turn.agent).name
-    above = room.draft.name(stop.whose) if stop.whose not in ("", turn.agent) else ""
-    whose = f"the budget of {above}, which started it, for today" if above else WHOSE[stop.kind]
+    whose = _whose(room, turn, overrun)
     done = seats.end(room, turn, TurnState.FAILED, rule=RuleName.BUDGET, error=f"{whose} is used up")
-    setting = SETTINGS[stop.kind].format(agent=above or name)
-    text = f"[stopped: {name} has used up {whose}: {stop.spent}. Raise {setting} to go on]"
+    setting = SETTINGS[overrun.kind].format(agent=_above(room, turn, overrun) or name)
+    text = f"[stopped: {name} has used up {whose}: {overrun.spent}. Raise {setting} to go on]"
     room.notices.append(Notice(text, {"notice": "brake", "rule": RuleName.BUDGET.value, "agent": turn.agent}))
     body = {
         "rule": RuleName.BUDGET.value,

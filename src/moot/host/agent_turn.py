@@ -21,7 +21,7 @@ from moot.model.prompt import Offered, Prompt, ToolCall, ToolResult, Usage
 from moot.model.records.cli_session import CLI_SESSIONS, CliSession
 from moot.model.turn import Duty, Given, Step, Turn
 from moot.ports import Clock, HomeStore
-from moot.rules.brakes import account
+from moot.rules.budgets import account_of
 from moot.rules.words.silence import HoldBack
 
 MAX_RESULT = 65_536
@@ -250,8 +250,7 @@ class Speaking:
 
     async def charge_late(self, usage: Usage) -> None:
         """Charge a turn that was interrupted and is over."""
-        now = self._around.clock.now()
-        where = account(self._turn.agent, self._turn.root, now, self.charged_above)
+        where = account_of(self._turn, self._around.clock.now(), self.charged_above)
         await self._around.store.transact(charge, charge.Charge(where, to_builtins(usage)))
 
 

@@ -20,9 +20,8 @@ from moot.flow import attach, claim, detach, finish, release, renew
 from moot.host.activity_signal import ActivitySignal
 from moot.host.held_shares import HeldShares
 from moot.host.hosted import Hosted, Running, ended_or_hurried
-from moot.host.reservation import charged_to, may_begin
-from moot.host.trace import frames
-from moot.host.turn_end import finished, left_partial
+from moot.host.reservation import TurnReservation, charged_to
+from moot.host.turn_end import failed, finished, left_partial
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.prompt import Offered
@@ -79,6 +78,8 @@ class AgentHost:
         self._claims: set[asyncio.Task[Any]] = set()
         self._draining = False
         self._hurried = asyncio.Event()
+        self._freed = asyncio.Event()
+        """Set when a turn has ended: others may wait for what it had set aside."""
 
     # --- presence --------------------------------------------------------------------------------------
 
@@ -273,6 +274,7 @@ class AgentHost:
             return False
         del self._running[run.turn.id]
         self._running_of[run.turn.agent] -= 1
+        self._freed.set()
         self._show(run)
         return True
 
@@ -356,10 +358,10 @@ class AgentHost:
 
     async def _run(self, run: Running) -> None:
         """One turn from claim to finish; the floor's next turn follows at once where it is ours."""
-        if not await may_begin(self._store.transact, run, self._clock.now()):
+        outcome = await self._think(run)
+        if outcome is None:
             self._cancel(run)
             return
-        outcome = await self._think(run)
         failpoint("host.thought")
         turn, speaking = run.turn, run.speaking
         command = finish.Finish(
@@ -395,25 +397,22 @@ class AgentHost:
             and self._shares.owns(agent, ending.conversation)
         )
 
-    async def _think(self, run: Running) -> finish.Outcome:
+    async def _think(self, run: Running) -> finish.Outcome | None:
+        """None where the turn may not begin, and is over."""
         turn, hosted = run.turn, run.hosted
         try:
             view = await self._context.view(turn, hosted.who, hosted.size)
             failpoint("host.prethink")
             speaking = await self._handle(view, hosted.offered, lambda chunk: self._on_chunk(turn, chunk))
             run.begin(speaking)
+            budgets = TurnReservation(self._store.transact, run, speaking, self._clock, self._freed)
+            if not await budgets.may_begin():
+                return None
             reply = await hosted.brain.think(speaking)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # the border to foreign code: a brain may fail in any way it likes
-            log.warning(
-                "brain failed", action="brain_failed", agent=turn.agent, turn=turn.id, error=repr(error)
-            )
-            notice = str(getattr(error, "notice", ""))
-            why = notice or f"{type(error).__name__}: {error}"
-            where = frames(error)
-            log.debug("where it failed", action="brain_failed", turn=turn.id, trace=where)
-            return finish.Failed(error=why, usage=run.spent, notice=notice, trace=where)
+            return failed(run, error)
         if reply is None:
             reply = speaking.said or None
         mark = {"brain": hosted.brain.name} if hosted.brain.name else {}

@@ -12,7 +12,7 @@ from moot.model.participant import Participant
 from moot.model.prompt import Offered
 from moot.model.turn import Turn
 from moot.rules.activity import Activity, working
-from moot.rules.brakes import AgentBudget, BudgetsAbove, nobody_above
+from moot.rules.budgets import AgentBudget, BudgetsAbove, nobody_above
 
 
 class Hosted(Struct, frozen=True):

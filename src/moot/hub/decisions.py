@@ -83,6 +83,13 @@ class Decisions(DecisionCalls):
             one.question == question and one.state_at(now) is DecisionState.OPEN for one in await self._own()
         )
 
+    @in_process("how agents that share a budget ask for more of it once")
+    async def was_asked(self, question: str) -> bool:
+        """Whether anybody has put this question to the owner, whatever the answer was."""
+        owner = await self._core.directory.participant(self._core.parts.settings.hub.user)
+        asked = await self._core.parts.store.records(DECISIONS.where(to=owner.id))
+        return any(one.question == question for one in asked)
+
     async def _own(self) -> Sequence[PersonsDecision]:
         """What this one asked the owner."""
         owner = await self._core.directory.participant(self._core.parts.settings.hub.user)

@@ -52,6 +52,8 @@ class GroupSettings(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     max_voluntary_polls: int = 8
     agents_may_invite: bool = False
     links_bind: bool = False
+    budget_usd: float = 0.0
+    budget_tokens: int = 0
 
 
 class GroupOverrides(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -70,6 +72,8 @@ class GroupOverrides(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     max_voluntary_polls: int | None = None
     agents_may_invite: bool | None = None
     links_bind: bool | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
 
     def over(self, defaults: GroupSettings) -> GroupSettings:
         """The settings in force: these where chosen, the defaults elsewhere."""

@@ -233,6 +233,8 @@ class Turn(Struct, frozen=True, gc=False):
     given: Given | None = None
     stopping: bool = False
     """Interrupted while a tool ran: the turn ends as soon as the result is stored."""
+    reserved: bool = False
+    """It has set aside what it will probably cost (model/chain.py)."""
 
     CALLING: ClassVar = ("duty", "reason", "calls")
     """What changes when another message joins it."""

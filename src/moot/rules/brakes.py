@@ -1,24 +1,21 @@
 """What stops agents from going on for ever. All brakes are here; flow.post and the floor ask them.
 
 Slots and depth per round live in the floor, because they decide who is asked; here is what holds over all
-conversations: chain caps, the pair limiter, the no-progress detector, hourly quotas, cooldown, and budgets.
+conversations: chain caps, the pair limiter, the no-progress detector, hourly quotas and cooldown. What agents may spend
+is in budgets.py.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sized
-from types import MappingProxyType
-from typing import TypeAlias
+from collections.abc import Sized
 
 from msgspec import Struct, structs
 
 from moot.errors import Braked, RateLimited
-from moot.model.chain import SPENDING, ChainTail, Pair, Root, Spending, SpendingKind, Spoken, day_of
+from moot.model.chain import ChainTail, Pair, Root, Spoken
 from moot.model.conversation import Member
 from moot.model.hint import Act, Hint
-from moot.model.ids import ConversationId, ParticipantId, RootId
-from moot.model.json import JsonObject
+from moot.model.ids import ConversationId, ParticipantId
 from moot.model.limits import Limits
 from moot.model.participant import Quota
-from moot.model.records.record import Lookup
 from moot.model.turn import Call, RuleName
 from moot.rules.words.similar import is_thin, words_key
 
@@ -160,134 +157,6 @@ def continued(root: Root, conversation: ConversationId, hop: int) -> Root:
     """The chain after a person let it go on: counters and the detector's window start again."""
     tails = tuple(tail for tail in root.tails if tail.conversation != conversation)
     return structs.replace(root, turns=0, base_hop=hop, paused=None, noticed=(), tails=tails, messages=0)
-
-
-# --- budgets: what agents may spend per agent and day, per chain, and per day by all of them -----------------
-#
-# A turn begins where as much is left as the last one took, since what it takes is known only afterwards. Where a
-# price is not known, tokens alone count. flow/reserve.py asks before a turn; flow/finish.py and flow/charge.py add.
-
-
-class AgentBudget(Struct, frozen=True, gc=False):
-    """What one agent may spend on a day; 0 sets no limit."""
-
-    usd: float = 0.0
-    tokens: int = 0
-
-
-NO_BUDGET = AgentBudget()
-BudgetsAbove: TypeAlias = Callable[[], Mapping[ParticipantId, AgentBudget]]
-"""Of whoever started an agent, and of whoever started that one; as they are set now."""
-
-
-def nobody_above() -> Mapping[ParticipantId, AgentBudget]:
-    return {}
-
-
-class Overrun(Struct, frozen=True, gc=False):
-    """A budget that does not reach for another turn."""
-
-    kind: SpendingKind
-    spent: str
-    """Of how much, in words."""
-    whose: ParticipantId = ParticipantId("")
-    """The agent whose budget it is, where it is one's."""
-
-
-class Account(Struct, frozen=True, gc=False):
-    """What a turn is charged to: its agent's day, its chain, the day of everybody, and the day of those that started
-    its agent."""
-
-    agent: ParticipantId
-    root: RootId
-    day: int
-    above: tuple[ParticipantId, ...] = ()
-
-    @property
-    def empty(self) -> tuple[Spending, ...]:
-        """The rows before anything was spent."""
-        return (
-            Spending(SpendingKind.AGENT, self.agent, self.day),
-            Spending(SpendingKind.ROOT, self.root, 0),
-            Spending(SpendingKind.DAY, "", self.day),
-            *(Spending(SpendingKind.STARTED, one, self.day) for one in self.above),
-        )
-
-    @property
-    def beside(self) -> tuple[Spending, ...]:
-        """What counts for a budget besides, and is not charged: what its agent has started, and what those above have
-        spent themselves."""
-        return (
-            Spending(SpendingKind.STARTED, self.agent, self.day),
-            *(Spending(SpendingKind.AGENT, one, self.day) for one in self.above),
-        )
-
-
-def lookups(rows: tuple[Spending, ...]) -> tuple[Lookup[Spending], ...]:
-    return tuple(SPENDING.one(row.kind.value, row.subject, row.day) for row in rows)
-
-
-def account(agent: ParticipantId, root: RootId, now: float, above: tuple[ParticipantId, ...] = ()) -> Account:
-    return Account(agent, root, day_of(now), above)
-
-
-def charged(row: Spending, usage: JsonObject, now: float) -> Spending:
-    """With what a turn cost."""
-    cost = usage.get("cost_usd")
-    usd = float(cost) if isinstance(cost, int | float) else 0.0
-    tokens = int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
-    return structs.replace(
-        row,
-        cost_usd=row.cost_usd + usd,
-        tokens=row.tokens + tokens,
-        turns=row.turns + 1,
-        unpriced=row.unpriced + (cost is None),
-        last_usd=usd,
-        last_tokens=tokens,
-        updated_at=now,
-    )
-
-
-def overrun(
-    spent: tuple[Spending, ...],
-    own: AgentBudget,
-    limits: Limits,
-    above: Mapping[ParticipantId, AgentBudget] = MappingProxyType({}),
-) -> Overrun | None:
-    """The first budget that is used up, or does not reach for a turn like the last one. `spent` begins with the row of
-    the agent itself."""
-    budgets = {ParticipantId(spent[0].subject): own, **above}
-    for row, usd, tokens in _held(spent, budgets, limits):
-        whose = ParticipantId(row.subject if row.kind is SpendingKind.AGENT else "")
-        if usd and (row.cost_usd >= usd or row.cost_usd + row.last_usd > usd):
-            return Overrun(row.kind, f"${row.cost_usd:.2f} of ${usd:.2f}", whose)
-        if tokens and (row.tokens >= tokens or row.tokens + row.last_tokens > tokens):
-            return Overrun(row.kind, f"{row.tokens:,} of {tokens:,} tokens", whose)
-    return None
-
-
-def _held(
-    spent: tuple[Spending, ...], budgets: Mapping[ParticipantId, AgentBudget], limits: Limits
-) -> Iterator[tuple[Spending, float, int]]:
-    """Every budget with what counts for it. What an agent has started spends from its budget too."""
-    by_agents: dict[str, Spending] = {}
-    for row in spent:
-        match row.kind:
-            case SpendingKind.ROOT:
-                yield row, limits.chain_budget_usd, limits.chain_budget_tokens
-            case SpendingKind.DAY:
-                yield row, limits.day_budget_usd, limits.day_budget_tokens
-            case _:
-                known = by_agents.get(row.subject, Spending(SpendingKind.AGENT, row.subject, row.day))
-                by_agents[row.subject] = structs.replace(
-                    known,
-                    cost_usd=known.cost_usd + row.cost_usd,
-                    tokens=known.tokens + row.tokens,
-                    last_usd=max(known.last_usd, row.last_usd),
-                    last_tokens=max(known.last_tokens, row.last_tokens),
-                )
-    for agent, budget in budgets.items():
-        yield by_agents.get(agent, Spending(SpendingKind.AGENT, agent)), budget.usd, budget.tokens
 
 
 # --- how close each is to biting: by the same functions, read before they do ---------------------------------

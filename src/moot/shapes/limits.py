@@ -56,14 +56,14 @@ class ChainLimit(Shape, frozen=True):
 
 
 class Budget(Shape, frozen=True):
-    """What was spent today of a budget."""
+    """What was spent of a budget: today, or in a conversation since it was made."""
 
     agent: str
-    """Whose it is; empty for that of all agents together."""
+    """Whose it is; empty for that of all agents together, and for that of a conversation."""
     cost_usd: float
     """By itself and by agents it has started."""
     budget_usd: float
-    """0: no limit."""
+    """With what a person has allowed besides; 0: no limit."""
     tokens: int
     budget_tokens: int
     """0: no limit."""
@@ -72,6 +72,8 @@ class Budget(Shape, frozen=True):
     """Turns of which nobody knows the price: they count in tokens alone."""
     is_used_up: bool
     """The next turn is not begun."""
+    conversation: str = ""
+    """Whose it is, where it is a conversation's."""
 
 
 class BrakeReport(Shape, frozen=True):

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
-from moot.model.chain import ChainTail, Pair, Root, Spending, SpendingKind, Spoken
+from moot.model.chain import ChainTail, Pair, Reservation, Root, Spending, SpendingKind, Spoken
 from moot.model.conversation import (
     Conversation,
     ConversationKind,
@@ -86,6 +86,8 @@ CONVERSATION = Conversation(
         max_voluntary_polls=8,
         agents_may_invite=True,
         links_bind=True,
+        budget_usd=0.25,
+        budget_tokens=5_000,
     ),
     home=ARYA,
     next_seq=8,
@@ -208,6 +210,7 @@ TURN = Turn(
         shared=12,
     ),
     stopping=True,
+    reserved=True,
 )
 SUMMARY = Summary(
     conversation=WHERE, epoch=2, upto=6, text=TEXT, by="openai:x@y", at=AT, version=3, usage=NESTED
@@ -356,6 +359,22 @@ SPENT = Spending(
     last_usd=0.25,
     last_tokens=9_000,
     updated_at=AT,
+    raised_usd=2.5,
+    raised_tokens=10_000,
+    begun=8,
+)
+
+RESERVED = Reservation(
+    turn=TurnId(12),
+    conversation=WHERE,
+    agent=ARYA,
+    root=ROOT,
+    day=20_000,
+    above=(BOB,),
+    usd=0.125,
+    tokens=4_000,
+    alone=True,
+    until=AT,
 )
 
 WAIT = Wait(conversation=WHERE, seq=9, asker=ARYA, target=BOB, until=AT, host=HostId("h1"), answer=-1)

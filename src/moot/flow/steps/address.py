@@ -16,9 +16,9 @@ from moot.model.ids import HostId, ParticipantId
 from moot.model.intent import Intent
 from moot.model.participant import TAKES_TURNS, Kind, Participant
 from moot.model.turn import MENTION, NOBODY, Call, RuleName, Turn
-from moot.rules import brakes, intents, links
+from moot.rules import brakes, links
 from moot.rules.room import Room
-from moot.rules.words import mentions
+from moot.rules.words import intents, mentions
 
 EVERYONE = frozenset({"all", "everyone", "here"})
 
@@ -81,7 +81,8 @@ def addressed(room: Room, author: Participant, words: Words, stopped: list[Turn]
 
 
 def check(room: Room, author: Participant, words: Words, *, answers: bool) -> None:
-    """Refuses what is not the author's to mean, and a question where too many wait. `answers`: see rules/intents.py."""
+    """Refuses what is not the author's to mean, and a question where too many wait. `answers`: see
+    rules/words/intents.py."""
     if words.intent:
         intents.check(room, author, words.intent, hearers(room, author, words), answers=answers)
     if words.shape:

@@ -30,7 +30,7 @@ from moot.model.records.spawned import SPAWNED, SpawnRecord
 from moot.model.records.task import TASKS
 from moot.model.turn import OPEN
 from moot.ports import EVERY_TURN
-from moot.rules.brakes import AgentBudget, BudgetsAbove
+from moot.rules.budgets import AgentBudget, BudgetsAbove
 from moot.settings import TemplateSettings
 from moot.settings.values import Worktree
 from moot.wiring import loaded

@@ -10,20 +10,11 @@ from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ParticipantId
 from moot.model.limits import Limits
 from moot.model.message import Message
-from moot.model.participant import Kind, Participant
+from moot.model.participant import Kind
 from moot.model.records.spawned import SPAWNED
 from moot.ports import Page
-from moot.rules.brakes import (
-    MINUTE,
-    NO_BUDGET,
-    THIN,
-    AgentBudget,
-    chain_pressure,
-    hour_pressure,
-    lookups,
-    overrun,
-    pair_pressure,
-)
+from moot.rules.brakes import MINUTE, THIN, chain_pressure, hour_pressure, pair_pressure
+from moot.rules.budgets import NO_BUDGET, AgentBudget, allowed, is_used_up, lookups, together
 
 LOOKED_BACK = 20
 NOTICES = frozenset({Kind.SYSTEM, Kind.TOOL})
@@ -40,7 +31,7 @@ async def report(core: Core, me: ParticipantId, conversation: str | None) -> sha
         pairs=tuple(await pair_limits(core, limits, whose)),
         agents=tuple(await agent_limits(core, limits, whose)),
         chains=tuple(await _chains(core, limits, whose, conversation)),
-        budgets=tuple(await budgets(core, limits, whose)),
+        budgets=tuple(await budgets(core, limits, whose, conversation)),
     )
 
 
@@ -84,40 +75,62 @@ async def agent_limits(core: Core, limits: Limits, whose: ParticipantId | None) 
     return sorted(rows, key=lambda row: -row.turns)
 
 
-async def budgets(core: Core, limits: Limits, whose: ParticipantId | None) -> list[shapes.Budget]:
-    """Those that are set, with what was spent of them today: everybody's, and each agent's."""
+async def budgets(
+    core: Core, limits: Limits, whose: ParticipantId | None, conversation: str | None = None
+) -> list[shapes.Budget]:
+    """Those that are set, with what was spent of them: everybody's and each agent's today, and a conversation's."""
     store, settings = core.parts.store, core.parts.settings
+    if conversation is not None:
+        return await _budget_of_conversation(core, conversation)
     kept = await store.records(SPAWNED.all())
     shared = AgentBudget(limits.day_budget_usd, limits.day_budget_tokens)
-    found = [await _budget(core, None, shared)] if whose is None and shared != NO_BUDGET else []
+    day = day_of(core.parts.clock.now())
+    found = []
+    if whose is None and shared != NO_BUDGET:
+        found.append(_budget(await _spent(core, (Spending(SpendingKind.DAY, "", day),)), shared))
     for who in await store.participants():
         row = row_behind(settings, who, kept) if who.listed and whose in (None, who.id) else None
         own = AgentBudget(row.budget_usd, row.budget_tokens) if row is not None else NO_BUDGET
         if own != NO_BUDGET:
-            found.append(await _budget(core, who, own))
+            kinds = (SpendingKind.AGENT, SpendingKind.STARTED)
+            rows = await _spent(core, tuple(Spending(kind, who.id, day) for kind in kinds))
+            found.append(_budget(rows, own, agent=core.directory.name(who.id)))
     return found
 
 
-async def _budget(core: Core, who: Participant | None, budget: AgentBudget) -> shapes.Budget:
-    """By the function that stops a turn."""
-    day = day_of(core.parts.clock.now())
-    kinds = (SpendingKind.DAY,) if who is None else (SpendingKind.AGENT, SpendingKind.STARTED)
-    empty = [Spending(kind, who.id if who is not None else "", day) for kind in kinds]
-    rows = [
+async def _budget_of_conversation(core: Core, conversation: str) -> list[shapes.Budget]:
+    place = await core.directory.conversation(conversation)
+    settings = place.settings.over(core.directory.groups)
+    budget = AgentBudget(settings.budget_usd, settings.budget_tokens)
+    if budget == NO_BUDGET:
+        return []
+    rows = await _spent(core, (Spending(SpendingKind.CONVERSATION, place.id),))
+    return [_budget(rows, budget, conversation=place.name)]
+
+
+async def _spent(core: Core, empty: tuple[Spending, ...]) -> list[Spending]:
+    return [
         next(iter(await core.parts.store.records(lookup)), row)
-        for row, lookup in zip(empty, lookups(tuple(empty)), strict=True)
+        for row, lookup in zip(empty, lookups(empty), strict=True)
     ]
-    shared = Limits(day_budget_usd=budget.usd, day_budget_tokens=budget.tokens) if who is None else Limits()
-    own = budget if who is not None else NO_BUDGET
+
+
+def _budget(
+    rows: list[Spending], budget: AgentBudget, *, agent: str = "", conversation: str = ""
+) -> shapes.Budget:
+    """By the function that stops a turn."""
+    spent = together(rows[0].subject, rows) if agent else rows[0]
+    usd, tokens = allowed(spent, budget)
     return shapes.Budget(
-        agent=core.directory.name(who.id) if who is not None else "",
-        cost_usd=sum(row.cost_usd for row in rows),
-        budget_usd=budget.usd,
-        tokens=sum(row.tokens for row in rows),
-        budget_tokens=budget.tokens,
-        turns=sum(row.turns for row in rows),
+        agent=agent,
+        cost_usd=spent.cost_usd,
+        budget_usd=usd,
+        tokens=spent.tokens,
+        budget_tokens=tokens,
+        turns=spent.turns,
         unpriced=sum(row.unpriced for row in rows),
-        is_used_up=overrun(tuple(rows), own, shared) is not None,
+        is_used_up=is_used_up(spent, budget),
+        conversation=conversation,
     )
 
 

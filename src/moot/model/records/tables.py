@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from moot.model.chain import SPENDING
+from moot.model.chain import RESERVATIONS, SPENDING
 from moot.model.records.audit import AUDIT_ENTRIES, CHAIN_HEADS
 from moot.model.records.bookmark import BOOKMARKS
 from moot.model.records.chat_apps.bridge import (
@@ -50,6 +50,7 @@ TABLES: Final[tuple[AnyTable, ...]] = (
     DEAD_LETTERS,
     CLI_SESSIONS,
     SPENDING,
+    RESERVATIONS,
     BRIDGE_CHATS,
     BRIDGE_ACCOUNTS,
     ARRIVALS,

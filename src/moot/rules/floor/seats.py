@@ -6,7 +6,7 @@ Below: model/turn.py refuses illegal moves, brakes.py knows the caps.
 
 from msgspec import Struct, structs
 
-from moot.model.chain import Root
+from moot.model.chain import RESERVATIONS, Root
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint, to_data
 from moot.model.ids import HostId, RootId, address
@@ -146,6 +146,7 @@ def longest_hold(room: Room) -> float:
 
 def to_ready(room: Room, turn: Turn, patience: float) -> Turn:
     """Claimable from now on; after so long without a claim the sweep looks again."""
+    turn = _released(room, turn)
     return _emit(room, turn.moved(TurnState.READY, due=room.now + patience), EventType.TURN_READY)
 
 
@@ -160,6 +161,14 @@ def _charge(room: Room, turn: Turn, roots: set[RootId]) -> tuple[RootId, ...]:
     return tuple(roots | set(turn.charged))
 
 
+def _released(room: Room, turn: Turn) -> Turn:
+    """The turn runs no more: what it had set aside of its budgets is free again."""
+    if not turn.reserved:
+        return turn
+    room.draft.drop(RESERVATIONS, turn.id)
+    return structs.replace(turn, reserved=False)
+
+
 def _emit(room: Room, turn: Turn, event: EventType) -> Turn:
     room.put_turn(turn)
     room.draft.emit(event, room, by=turn.agent, turn=turn)
@@ -168,6 +177,7 @@ def _emit(room: Room, turn: Turn, event: EventType) -> Turn:
 
 def owe(room: Room, turn: Turn) -> Turn:
     """Its agent is away or busy: it waits beside the floor until the agent comes for it."""
+    turn = _released(room, turn)
     return _emit(room, turn.moved(TurnState.OWED, late=True, due=0.0), EventType.TURN_OWED)
 
 
@@ -180,6 +190,7 @@ def cancel(room: Room, turn: Turn, rule: RuleName, *, by_holder: bool = False) -
             root = room.draft.root(root_id)
             if root is not None and root.turns > 0:
                 room.draft.put_root(structs.replace(root, turns=root.turns - 1))
+    turn = _released(room, turn)
     fence = turn.fence if by_holder else turn.fence + 1
     gone = turn.moved(TurnState.CANCELLED, rule=rule, due=0.0, fence=fence, ended_at=room.now)
     room.put_turn(gone)
@@ -292,6 +303,7 @@ def is_large(room: Room) -> bool:
 
 def end(room: Room, turn: Turn, state: TurnState, *, rule: RuleName | None = None, error: str = "") -> Turn:
     """The turn is over. Its interval counts as read; what was said stands by itself."""
+    turn = _released(room, turn)
     done = turn.moved(state, rule=rule, error=error, due=0.0, lease=0.0, ended_at=room.now)
     room.put_turn(done)
     room.draft.emit(EventType.TURN_FINISHED, room, by=turn.agent, turn=done)

@@ -177,6 +177,12 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
         ),
         "agents_may_invite": Fact("Whether agents may add others to the group", flag()),
         "links_bind": Fact("Whether agents are limited to their links inside groups too", flag()),
+        "budget_usd": Fact(
+            "Maximum amount in US dollars that agents may spend in one conversation; 0: no limit", amount()
+        ),
+        "budget_tokens": Fact(
+            "Maximum number of tokens that agents may use in one conversation; 0: no limit", whole(0)
+        ),
     },
     Limits: {
         "chain_turns": Fact("Agent turns in a row without a human before the chain is paused", whole(1)),

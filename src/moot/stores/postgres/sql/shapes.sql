@@ -60,7 +60,7 @@ CREATE VIEW turn_shape AS
 SELECT id, agent, conversation, state, hi, rtrim(json_build_array(
     id, agent, conversation, duty, reason, state, created_us / 1e6::float8, round, place, lo, hi, shared, late, resumed,
     interrupted, cause, root, hop, depth, due, lease, deadline, "limit", host, fence, attempt, posts, started_at,
-    ended_at, message, rule, error, kept, stopping
+    ended_at, message, rule, error, kept, stopping, reserved
 )::text, ']') || ',' || calls || ',' || charged || ',' || coalesce(usage, 'null') || ',' || steps || ','
     || coalesce(given, 'null') || ']' AS shape FROM turns;
 

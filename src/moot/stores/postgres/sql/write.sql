@@ -60,8 +60,8 @@ DELETE FROM members WHERE conversation = $1 AND participant = $2;
 INSERT INTO turns (
     id, agent, conversation, duty, reason, state, calls, created_us, round, place, lo, hi, shared, late, resumed,
     interrupted, cause, root, hop, depth, charged, due, lease, deadline, "limit", host, fence, attempt, posts,
-    started_at, ended_at, message, rule, error, kept, usage, steps, given, stopping
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39)
+    started_at, ended_at, message, rule, error, kept, usage, steps, given, stopping, reserved
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40)
 ON CONFLICT (id) DO UPDATE SET
     duty = excluded.duty, reason = excluded.reason, state = excluded.state, calls = excluded.calls,
     created_us = excluded.created_us, round = excluded.round, place = excluded.place, lo = excluded.lo,
@@ -72,7 +72,7 @@ ON CONFLICT (id) DO UPDATE SET
     attempt = excluded.attempt, posts = excluded.posts, started_at = excluded.started_at,
     ended_at = excluded.ended_at, message = excluded.message, rule = excluded.rule, error = excluded.error,
     kept = excluded.kept, usage = excluded.usage, steps = excluded.steps, given = excluded.given,
-    stopping = excluded.stopping;
+    stopping = excluded.stopping, reserved = excluded.reserved;
 
 -- name: join_turn
 -- A turn that another message joined, and that is otherwise as it was.
@@ -193,6 +193,7 @@ WITH
     waits_gone AS (DELETE FROM waits WHERE conversation = ANY($1::text[])),
     decisions_gone AS (DELETE FROM decisions WHERE conversation = ANY($1::text[])),
     cli_sessions_gone AS (DELETE FROM cli_sessions WHERE conversation = ANY($1::text[])),
+    reservations_gone AS (DELETE FROM reservations WHERE conversation = ANY($1::text[])),
     arrivals_gone AS (DELETE FROM arrivals WHERE conversation = ANY($1::text[])),
     bridge_posts_gone AS (DELETE FROM bridge_posts WHERE conversation = ANY($1::text[]))
 DELETE FROM conversations WHERE id = ANY($1::text[]);

@@ -60,8 +60,8 @@ DELETE FROM members WHERE conversation = ? AND participant = ?;
 INSERT INTO turns (
     id, agent, conversation, duty, reason, state, calls, created_us, round, place, lo, hi, shared, late, resumed,
     interrupted, cause, root, hop, depth, charged, due, lease, deadline, "limit", host, fence, attempt, posts,
-    started_at, ended_at, message, rule, error, kept, usage, steps, given, stopping
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    started_at, ended_at, message, rule, error, kept, usage, steps, given, stopping, reserved
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     duty = excluded.duty, reason = excluded.reason, state = excluded.state, calls = excluded.calls,
     created_us = excluded.created_us, round = excluded.round, place = excluded.place, lo = excluded.lo,
@@ -72,7 +72,7 @@ ON CONFLICT (id) DO UPDATE SET
     attempt = excluded.attempt, posts = excluded.posts, started_at = excluded.started_at,
     ended_at = excluded.ended_at, message = excluded.message, rule = excluded.rule, error = excluded.error,
     kept = excluded.kept, usage = excluded.usage, steps = excluded.steps, given = excluded.given,
-    stopping = excluded.stopping;
+    stopping = excluded.stopping, reserved = excluded.reserved;
 
 -- name: join_turn
 -- A turn that another message joined, and that is otherwise as it was.
@@ -198,6 +198,7 @@ DELETE FROM bookmarks WHERE conversation = :conversation;
 DELETE FROM waits WHERE conversation = :conversation;
 DELETE FROM decisions WHERE conversation = :conversation;
 DELETE FROM cli_sessions WHERE conversation = :conversation;
+DELETE FROM reservations WHERE conversation = :conversation;
 DELETE FROM arrivals WHERE conversation = :conversation;
 DELETE FROM bridge_posts WHERE conversation = :conversation;
 DELETE FROM conversations WHERE id = :conversation;

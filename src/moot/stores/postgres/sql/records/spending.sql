@@ -4,17 +4,20 @@
 -- A Spending.
 CREATE VIEW spending_shape AS
 SELECT kind, subject, day, json_build_array(
-    kind, subject, day, cost_usd, tokens, turns, unpriced, last_usd, last_tokens, updated_us / 1e6::float8
+    kind, subject, day, cost_usd, tokens, turns, unpriced, last_usd, last_tokens, updated_us / 1e6::float8,
+    raised_usd, raised_tokens, begun
 )::text AS shape FROM spending;
 
 -- name: put
 -- More was spent.
 INSERT INTO spending (
-    kind, subject, day, cost_usd, tokens, turns, unpriced, last_usd, last_tokens, updated_us
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    kind, subject, day, cost_usd, tokens, turns, unpriced, last_usd, last_tokens, updated_us,
+    raised_usd, raised_tokens, begun
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT (kind, subject, day) DO UPDATE SET
     cost_usd = excluded.cost_usd, tokens = excluded.tokens, turns = excluded.turns, unpriced = excluded.unpriced,
-    last_usd = excluded.last_usd, last_tokens = excluded.last_tokens, updated_us = excluded.updated_us;
+    last_usd = excluded.last_usd, last_tokens = excluded.last_tokens, updated_us = excluded.updated_us,
+    raised_usd = excluded.raised_usd, raised_tokens = excluded.raised_tokens, begun = excluded.begun;
 
 -- name: drop
 -- None is dropped.

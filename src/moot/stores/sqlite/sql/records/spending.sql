@@ -4,17 +4,20 @@
 -- A Spending.
 CREATE TEMP VIEW spending_shape AS
 SELECT kind, subject, day, json_array(
-    kind, subject, day, cost_usd, tokens, turns, unpriced, last_usd, last_tokens, updated_us / 1e6
+    kind, subject, day, cost_usd, tokens, turns, unpriced, last_usd, last_tokens, updated_us / 1e6,
+    raised_usd, raised_tokens, begun
 ) AS shape FROM main.spending;
 
 -- name: put
 -- More was spent.
 INSERT INTO spending (
-    kind, subject, day, cost_usd, tokens, turns, unpriced, last_usd, last_tokens, updated_us
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    kind, subject, day, cost_usd, tokens, turns, unpriced, last_usd, last_tokens, updated_us,
+    raised_usd, raised_tokens, begun
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (kind, subject, day) DO UPDATE SET
     cost_usd = excluded.cost_usd, tokens = excluded.tokens, turns = excluded.turns, unpriced = excluded.unpriced,
-    last_usd = excluded.last_usd, last_tokens = excluded.last_tokens, updated_us = excluded.updated_us;
+    last_usd = excluded.last_usd, last_tokens = excluded.last_tokens, updated_us = excluded.updated_us,
+    raised_usd = excluded.raised_usd, raised_tokens = excluded.raised_tokens, begun = excluded.begun;
 
 -- name: drop
 -- None is dropped.
