@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from moot.brains.code import agent
+    from moot.brains.code import agent, supervisor
     from moot.errors import MootError, Passed, RateLimited, TimedOut, TurnFailed
     from moot.hub import Hub
     from moot.rules.words.silence import PASS
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "Hub": "moot.hub",
     "agent": "moot.brains.code",
+    "supervisor": "moot.brains.code",
     "PASS": "moot.rules.words.silence",
     "MootError": "moot.errors",
     "TimedOut": "moot.errors",
@@ -31,6 +32,7 @@ __all__ = [
     "TurnFailed",
     "__version__",
     "agent",
+    "supervisor",
 ]
 
 

@@ -3,8 +3,10 @@
 Above: brains/ and tools/ implement them, host/ runs them; host/agent_turn.py has the turn. Below: values only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from moot import shapes
 from moot.model.json import JsonObject
@@ -162,6 +164,22 @@ class Brain(Protocol):
     async def close(self) -> None:
         """Let go of connections; no more turns come."""
         ...
+
+
+class WatchedMessage(Struct, frozen=True):
+    """What a supervisor is shown."""
+
+    agent: str
+    """The supervisor's own name."""
+    action: str
+    """What became of the message: `posted`, `edited`, `deleted`."""
+    conversation: shapes.Conversation
+    message: shapes.Message
+    """As it is now: what was edited since reads as edited."""
+
+
+Watch = Callable[[WatchedMessage], Awaitable[None]]
+"""The function of a supervisor."""
 
 
 class Tool(Protocol):

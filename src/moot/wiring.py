@@ -12,7 +12,7 @@ import structlog
 from msgspec import Struct
 
 from moot.brains import code_row
-from moot.brains.code import AgentSpec, Think
+from moot.brains.code import AgentSpec, Think, never_asked
 from moot.brains.command import command_line
 from moot.brains.demo import DemoBrain, DemoModel
 from moot.brains.llm.brain import ModelBrain
@@ -285,6 +285,12 @@ def loaded(rows: Iterable[AgentSettings], home: Home) -> "tuple[list[AgentSpec],
 def spec(row: AgentSettings, home: Home, *, fast: bool = False) -> AgentSpec:
     """An agent of moot.toml with its brain."""
     kind = kind_of(row.brain)
+    if row.watches and kind is not CODE:
+        raise BadValue(
+            f"agent {row.name} watches, so its brain must be a function",
+            detail=f'it has the brain "{row.brain}"; expected code:MODULE:FUNCTION',
+            fix=("set its brain to code:MODULE:FUNCTION", "leave watches out"),
+        )
     if kind is not None and kind.prefix in LOADERS:
         return LOADERS[kind.prefix](row, home, fast)
     raise BadValue(
@@ -300,6 +306,8 @@ def _demo(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
 
 
 def _code(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
+    if row.watches:
+        return _spec(row, never_asked, watches=row.watches, watch=code_row.watch_of(row, home))
     return _spec(row, code_row.function_of(row, home))
 
 

@@ -51,6 +51,17 @@ class KafkaHome:
             yield hub
 
 
+async def homes_on_one_store(folder: Path, *names: str) -> list[KafkaHome]:
+    """Homes of several machines: one PostgreSQL, the same topics."""
+    store = await empty_database()
+    homes = []
+    for name in names:
+        (folder / name).mkdir(mode=0o700)
+        homes.append(KafkaHome(folder / name, store, broker().address))
+        (folder / name / "moot.toml").write_text((folder / names[0] / "moot.toml").read_text())
+    return homes
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> KafkaHome:
     return KafkaHome(tmp_path, "sqlite:moot.db", broker().address)

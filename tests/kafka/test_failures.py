@@ -13,11 +13,9 @@ from moot.logs.kafka import relay
 from moot.logs.kafka.outlet import Outlet
 from moot.logs.kafka.reader import TopicReader
 from moot.model.records.dead_letter import DEAD_LETTERS
-from tests.kafka.conftest import KafkaHome
+from tests.kafka.conftest import KafkaHome, homes_on_one_store
 from tests.kafka.test_records import answered, echo
 from tests.support.beneath import store_of
-from tests.support.kafka import broker
-from tests.support.postgres import empty_database
 from tests.support.topics import SLOW, all_published, log_of, reading
 from tests.support.waiting import until
 from tools.kafka_broker import KafkaBroker
@@ -223,13 +221,7 @@ async def test_row_12_a_reader_that_dies_with_a_record_in_hand_is_followed_by_on
 
 @pytest.mark.req("K-12", "K-15")
 async def test_row_13_two_processes_that_read_the_same_answer_everything_once(tmp_path: Path) -> None:
-    store = await empty_database()
-    homes = []
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        homes.append(KafkaHome(tmp_path / name, store, broker().address))
-    toml = (homes[0].folder / "moot.toml").read_text()
-    (homes[1].folder / "moot.toml").write_text(toml)
+    homes = await homes_on_one_store(tmp_path, "one", "two")
     async with homes[0].hub(echo("arya")) as one, homes[1].hub(echo("arya")) as two:
         rooms = [await one.conversations.create(f"room-{n}", participants=["arya"]) for n in range(10)]
         for n, room in enumerate(rooms):

@@ -24,6 +24,7 @@ from moot.flow import (
     hold_relay,
     hold_shares,
     keep_session,
+    move_watch,
     park_record,
     place_topic,
     seal_chains,
@@ -319,6 +320,7 @@ async def _told_outside(hub: Hub) -> None:
     store = store_of(hub)
     await store.transact(hold_relay, hold_relay.HoldRelay(HostId("h1"), 1e6))
     await store.transact(place_topic, place_topic.PlaceTopic(ParticipantId("osha"), "agent-osha", 1, "A1", 1))
+    await store.transact(move_watch, move_watch.MoveWatch(ParticipantId("osha"), 7))
     for place in (7, 8):
         order = park_record.ParkRecord("agent-osha", 1, place, "it is no object", "[7]")
         await store.transact(park_record, order)

@@ -7,7 +7,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from moot.brain import AgentTurn, HostedTurn
+from moot.brain import AgentTurn, HostedTurn, Watch
 from moot.errors import BadValue
 from moot.model.prompt import Offered
 from moot.rules.budgets import AgentBudget, BudgetsAbove, nobody_above
@@ -60,6 +60,10 @@ class AgentSpec(Struct, frozen=True):
     """Of those that started it, and whose budgets it spends from too."""
     one_at_a_time: bool = False
     """Whatever `concurrency` says."""
+    watches: tuple[str, ...] = ()
+    """Of a supervisor: the agents it watches; `*` for all."""
+    watch: Watch | None = None
+    """Of a supervisor: called with what it is shown."""
 
     def __post_init__(self) -> None:
         refuse_unless_async(self.name, self.think)
@@ -156,6 +160,30 @@ def agent(  # noqa: PLR0913  each is a setting an agent may have
             partitions=partitions,
             on_busy=on_busy,
             project=project,
+        )
+
+    return decorate
+
+
+async def never_asked(turn: HostedTurn) -> str | None:
+    """How a supervisor thinks: it gets no turns."""
+    raise AssertionError(f"{turn.agent} only watches, and was given a turn")
+
+
+def supervisor(
+    name: str, *, watches: Sequence[str], role: str = "", display: str = ""
+) -> Callable[[Watch], AgentSpec]:
+    """Make a supervisor of an `async def f(seen)`: it is called with every message that is posted, edited or deleted in
+    conversations of the agents it watches (`*` for all), and never speaks."""
+    if not watches or isinstance(watches, str):
+        raise BadValue(
+            f"supervisor {name}: watches= takes a list of names", fix=('watches=["*"] for all agents',)
+        )
+
+    def decorate(watch: Watch) -> AgentSpec:
+        refuse_unless_async(name, watch)
+        return AgentSpec(
+            name=name, think=never_asked, role=role, display=display, watches=tuple(watches), watch=watch
         )
 
     return decorate

@@ -6,20 +6,38 @@ Above: wiring. Below: code_module.py finds it; here stands what is said where it
 from pathlib import Path
 from typing import cast
 
+from moot.brain import Watch
 from moot.brains import code_module
-from moot.brains.code import AgentSpec, Think
+from moot.brains.code import AgentSpec, Think, refuse_unless_async
 from moot.errors import BadValue
 from moot.settings import AgentSettings, Home
 
 
 def function_of(row: AgentSettings, home: Home) -> Think:
     """`module:attr`, as code_module.py finds it."""
+    found = _loaded(row, home)
+    if isinstance(found, AgentSpec) and found.watch is not None:
+        raise _unloadable(row, home, "it is a supervisor, and the row has no watches")
+    return found.think if isinstance(found, AgentSpec) else cast(Think, found)
+
+
+def _loaded(row: AgentSettings, home: Home) -> object:
     module, _, attribute = row.brain.removeprefix("code:").partition(":")
     try:
-        found = code_module.load(_project(row, home), module, attribute)
+        return code_module.load(_project(row, home), module, attribute)
     except code_module.Unloadable as reason:
         raise _unloadable(row, home, str(reason)) from reason
-    return found.think if isinstance(found, AgentSpec) else cast(Think, found)
+
+
+def watch_of(row: AgentSettings, home: Home) -> Watch:
+    """The same for a supervisor."""
+    found = _loaded(row, home)
+    if isinstance(found, AgentSpec):
+        if found.watch is None:
+            raise _unloadable(row, home, "it is an agent that speaks, and the row says that it watches")
+        return found.watch
+    refuse_unless_async(row.name, found)
+    return cast(Watch, found)
 
 
 def look_for_function(row: AgentSettings, home: Home) -> None:

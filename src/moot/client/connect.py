@@ -27,6 +27,12 @@ async def connect(
 ) -> AsyncIterator[RemoteHub]:
     """While the block lasts, a hub elsewhere; the given agents are served until it is left."""
     refuse_undecorated(agents)
+    for spec in agents:
+        if spec.watch is not None:
+            raise BadValue(
+                f"{spec.name} is a supervisor, which has to run beside the store",
+                fix=(f"give {spec.name} to Hub.open", "set watches for it in moot.toml"),
+            )
     place, nearby = checked(url, without_tls=without_tls)
     transport = HttpTransport(place, _token(token), nearby=nearby)
     async with AsyncExitStack() as stack:

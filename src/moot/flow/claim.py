@@ -40,7 +40,7 @@ def decide(command: Claim, seen: Seen, at: Moment) -> Decision[Claimed]:
 def begin(room: Room, turn: Turn, host: HostId | None) -> Turn | None:
     """Begin the turn over everything up to the head, to its question, or, in parallel, to where the others read; not
     where its agent was paused, or what called it may not do so any more."""
-    stop = RuleName.PAUSED if room.draft.participant(turn.agent).paused else None
+    stop = RuleName.PAUSED if room.draft.participant(turn.agent).gets_no_turns else None
     calls = links.standing_calls(room, turn)
     if stop is None and not calls:
         stop = RuleName.LINK

@@ -25,7 +25,7 @@ from moot.host.turn_end import failed, finished, left_partial
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.prompt import Offered
-from moot.model.records.share import group_of
+from moot.model.records.share import group_of, supervision_of
 from moot.model.turn import OPEN, Turn, TurnState
 from moot.ports import Clock, LiveLane, Store, TurnReads
 
@@ -131,7 +131,8 @@ class AgentHost:
         if not left:
             return
         try:
-            await self._shares.let_go([group_of(hosted.who.id) for hosted in left])
+            gone = [hosted.who.id for hosted in left]
+            await self._shares.let_go([group(id) for id in gone for group in (group_of, supervision_of)])
             await self._attach(left=tuple(hosted.who.id for hosted in left))
         finally:
             await self._retire(left)

@@ -26,6 +26,7 @@ from moot.host.host import AgentHost
 from moot.host.interjections import Interjections
 from moot.host.pace import Pace
 from moot.host.summariser import Summariser, SummaryPlan
+from moot.host.supervision import begin_watching
 from moot.host.sweeper import Sweeper
 from moot.hub.commands.ask import end_waits_of_the_gone
 from moot.hub.core import Core
@@ -307,9 +308,10 @@ class Runtime:
     async def _start(self, agents: Sequence[AgentSpec], enrolled: Mapping[str, Participant]) -> None:
         if agents:
             await self.peers.listen()
-            mine = hosted(self.core.parts.settings, agents, enrolled)
+            mine = hosted(self.core, agents, enrolled, self._shares)
             await self._host.start(mine, dead=await self._dead_hosts())
             await self._serve_log([one.who.id for one in mine])
+            await begin_watching(mine)
 
     async def watch(self) -> None:
         """From now on other processes send events; earlier ones are read once."""

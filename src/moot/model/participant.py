@@ -53,6 +53,8 @@ class AgentConfig(Struct, frozen=True, gc=False, omit_defaults=True):
     pid: int = 0
     machine: str = ""
     """On which `pid` is the number of its process."""
+    watches: tuple[str, ...] = ()
+    """Of a supervisor: the agents whose conversations it is shown, by name; `*` for all. It never speaks."""
 
 
 NO_CONFIG = AgentConfig()
@@ -88,6 +90,15 @@ class Participant(Struct, frozen=True, gc=False):
     @property
     def speaks_in_turns(self) -> bool:
         return self.kind in TAKES_TURNS
+
+    @property
+    def only_watches(self) -> bool:
+        """A supervisor: it is shown what others say."""
+        return bool(self.config.watches)
+
+    @property
+    def gets_no_turns(self) -> bool:
+        return self.paused or self.only_watches
 
     @property
     def removed(self) -> bool:

@@ -9,7 +9,7 @@ brings the facts. Not here: the link graph (rules/links.py), which says who may 
 may read and write which shared note (rules/notes.py).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from moot.errors import MootError, NotFound, NotPermitted, Unauthenticated
 from moot.model.ids import ParticipantId
+from moot.model.participant import Participant
 from moot.model.records.token import TokenId, TokenScope
 
 
@@ -214,4 +215,17 @@ def _needed(action: Action, target: Target) -> str:
         else "only people may do this, not agents"
         if action in (Action.CREATE, Action.MANAGE)
         else "only the owner may do this"
+    )
+
+
+def watched_by(supervisor: Participant, people: Iterable[Participant]) -> frozenset[ParticipantId]:
+    """Whose conversations a supervisor is shown: agents that its `watches` names, by whatever name they have had, or
+    all; no other supervisor, which says nothing."""
+    named = frozenset(supervisor.config.watches)
+    return frozenset(
+        who.id
+        for who in people
+        if who.speaks_in_turns
+        and not who.only_watches
+        and ("*" in named or not named.isdisjoint((who.id, who.name, *who.aliases)))
     )

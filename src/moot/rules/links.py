@@ -90,6 +90,11 @@ def permit(
     `answered` wrote what it replies to."""
     if author.kind is HUMAN:
         return Permit(author=author.id, by="human")
+    if author.only_watches:
+        raise NotPermitted(
+            f"{author.name} only watches, and says nothing",
+            detail="its settings have `watches`, which makes a supervisor of it",
+        )
     if room.conversation.kind not in PAIRED or author.kind not in TAKES_TURNS:
         return Permit(author=author.id, by="member")
     by = "open"

@@ -147,7 +147,9 @@ def _hour_used_up(case: Case) -> str:
 
 
 def _paused(case: Case) -> str:
-    return REMOVED if case.who.removed else REASONS[RuleName.PAUSED]
+    if case.who.removed:
+        return REMOVED
+    return "only watches" if case.who.only_watches else REASONS[RuleName.PAUSED]
 
 
 def _away(case: Case) -> str:

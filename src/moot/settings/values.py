@@ -114,6 +114,7 @@ class AgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     spawns: tuple[str, ...] = ()
     autostart: bool = True
     partitions: int = 1
+    watches: tuple[str, ...] = ()
 
 
 class LinkSettings(Struct, frozen=True, forbid_unknown_fields=True, rename={"sender": "from"}):

@@ -19,7 +19,7 @@ from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import Message, Part, Plan, Revision, Summary
 from moot.model.participant import AgentConfig, Host, Kind, Participant, Quota, Reach
 from moot.model.records.audit import AuditedAct, AuditEntry, ChainHead
-from moot.model.records.bookmark import Bookmark
+from moot.model.records.bookmark import Bookmark, WatchPosition
 from moot.model.records.chat_apps.bridge import (
     ArrivalState,
     BridgeAccount,
@@ -424,6 +424,7 @@ OUTBOX = OutboxRow(
 )
 RELAY_LEASE = RelayLease(name=TEXT, host=HostId("h-ø"), fence=BIG, until=AT)
 AGENT_TOPIC = AgentTopic(agent=ARYA, name=TEXT, epoch=BIG, identity=TEXT, partitions=12, at=AT)
+WATCH_POSITION = WatchPosition(agent=ARYA, event=BIG, at=AT)
 DEAD_LETTER = DeadLetter(slot=7, topic=TEXT, part=3, place=BIG, reason=TEXT, text=TEXT, at=AT)
 POSITION = Position(participant=ARYA, x=0.1 + 0.2, y=-123456.789, by=BOB, at=AT)
 SPAWNED_AGENT = SpawnRecord(

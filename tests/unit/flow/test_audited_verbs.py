@@ -49,6 +49,7 @@ UNAUDITED = {
     "lower_reach": PRESENCE,
     "mark": READING,
     "move_bookmarks": READING,
+    "move_watch": READING,
     "open_bookmark": READING,
     "post": IN_A_CHAIN,
     "record_refusal": "it enters into the chain of an agent's refusals",

@@ -160,7 +160,7 @@ def calls(
             addressees.warnings.append(
                 Warned(WarningCode.UNKNOWN, f"{who.name} was removed and no longer answers", (who.name,))
             )
-        if stop is None and who.paused:
+        if stop is None and who.gets_no_turns:
             stop = RuleName.PAUSED
         if stop is not None:
             blocks[agent] = stop

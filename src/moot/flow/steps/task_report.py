@@ -142,7 +142,7 @@ def say(room: Room, said: TaskMessage) -> Message:
         call = Call(said.wakes, seq, False, 1, said.hop, said.root, RuleName.TASK, by=by)
         calls.append(call)
         stop = brakes.chain_stop(call, draft.root(said.root), draft.at.terms.limits)
-        if stop is None and draft.participant(said.wakes).paused:
+        if stop is None and draft.participant(said.wakes).gets_no_turns:
             stop = RuleName.PAUSED
         if stop is not None:
             blocks[said.wakes] = stop

@@ -1,9 +1,10 @@
 """Wake-ups: the records that concern this process, read to learn that the store has grown. They make no turns.
 
-A process reads the topics of the agents it runs and of the conversations they are in; one that watches reads all. Each
-agent keeps how far it has come in a group of its own, `agent-ID`, as any Kafka tool shows: a place to begin again
-from, no more. Records of another home, or of an earlier epoch, are passed over; those that make no sense are put
-aside. Which partitions of a topic are read is asked of `shares`: all of them, as long as nobody says otherwise.
+A process reads the topics of the agents it runs and of the conversations they are in, and for a supervisor those of the
+agents it watches; one that watches everything reads all. Each agent keeps how far it has come in a group of its own,
+`agent-ID`, as any Kafka tool shows: a place to begin again from, no more. Records of another home, or of an earlier
+epoch, are passed over; those that make no sense are put aside. Which partitions of a topic are read is asked of
+`shares`: all of them, as long as nobody says otherwise.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ from moot.logs.kafka.record import UnreadableRecord, decoded
 from moot.model.ids import ParticipantId
 from moot.model.records.outbox import POINTER
 from moot.model.records.topic import AgentTopic
+from moot.rules.access import watched_by
 
 log = structlog.get_logger("moot.kafka")
 
@@ -150,10 +152,11 @@ class Wakes:
         readers: dict[ParticipantId, set[ParticipantId]] = {}
         if self._watches:
             readers = {agent: set() for agent in self._places.known}
-        for agent, home in await self._store.homes_of(sorted(self._agents)):
-            readers.setdefault(home, set()).add(agent)
-        for agent in self._agents:
-            readers.setdefault(agent, set()).add(agent)
+        listeners = await self._listeners()
+        for agent, home in await self._store.homes_of(sorted(listeners)):
+            readers.setdefault(home, set()).update(listeners[agent])
+        for agent, mine in listeners.items():
+            readers.setdefault(agent, set()).update(mine)
         topics = await self._places.of(readers)
         self._epochs = {topic.name: topic.epoch for topic in topics.values()}
         return {
@@ -161,6 +164,17 @@ class Wakes:
             for agent, topic in topics.items()
             for part in self.shares(topic)
         }
+
+    async def _listeners(self) -> dict[ParticipantId, set[ParticipantId]]:
+        """Agents whose records concern this process, each with those here that read them: itself, if it runs here, and
+        supervisors that watch it."""
+        listeners = {agent: {agent} for agent in self._agents}
+        people = await self._store.participants()
+        for who in people:
+            if who.id in self._agents and who.only_watches:
+                for agent in watched_by(who, people):
+                    listeners.setdefault(agent, set()).add(who.id)
+        return listeners
 
     async def _starts(self, new: dict[Place, set[ParticipantId]]) -> dict[Place, int | None]:
         """Of each place the lowest offset of those who read it; the end where one has never read it, as the store is

@@ -1,4 +1,4 @@
-"""How far a client has read a conversation: kept by the server, for clients that keep nothing themselves."""
+"""How far somebody has read who keeps nothing itself: a client in a conversation, a supervisor in the log."""
 
 from typing import TypeAlias
 
@@ -34,3 +34,15 @@ BOOKMARKS = Table(
     by=("participant",),
     ends_with_conversation=True,
 )
+
+
+class WatchPosition(Struct, frozen=True, gc=False):
+    """How far a supervisor has been shown the log: it goes on from there, wherever it is run next."""
+
+    agent: ParticipantId
+    event: int
+    """The newest event that it was shown, or that does not concern it."""
+    at: float
+
+
+WATCH_POSITIONS = Table("watch_positions", WatchPosition, key=("agent",), all_at_once=True, in_micros=("at",))

@@ -36,6 +36,11 @@ def group_of(agent: ParticipantId) -> str:
     return f"agent-{agent}"
 
 
+def supervision_of(agent: ParticipantId) -> str:
+    """The group of one part whose holder shows a supervisor what happens."""
+    return f"watch-{agent}"
+
+
 def part_of(conversation: ConversationId, parts: int) -> int:
     """The same in every process, and for as long as there are as many parts."""
     return crc32(conversation.encode()) % parts

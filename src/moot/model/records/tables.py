@@ -4,7 +4,7 @@ from typing import Final
 
 from moot.model.chain import RESERVATIONS, SPENDING
 from moot.model.records.audit import AUDIT_ENTRIES, CHAIN_HEADS
-from moot.model.records.bookmark import BOOKMARKS
+from moot.model.records.bookmark import BOOKMARKS, WATCH_POSITIONS
 from moot.model.records.chat_apps.bridge import (
     ARRIVALS,
     BRIDGE_ACCOUNTS,
@@ -48,6 +48,7 @@ TABLES: Final[tuple[AnyTable, ...]] = (
     RELAYS,
     TOPICS,
     DEAD_LETTERS,
+    WATCH_POSITIONS,
     CLI_SESSIONS,
     SPENDING,
     RESERVATIONS,

@@ -202,7 +202,7 @@ def _passed_over(room: Room, member: Member, poll: Poll) -> RuleName | None:
     if turn is not None:
         return RuleName.AWAY
     who = room.draft.participant(member.participant)
-    if who.paused:
+    if who.gets_no_turns:
         return RuleName.PAUSED
     if member.participant not in room.here():
         return RuleName.AWAY

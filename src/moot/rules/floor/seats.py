@@ -104,7 +104,7 @@ def make(room: Room, calls: tuple[Call, ...], *, round_: int = 0) -> Turn:
 
 def stopped_by(room: Room, turn: Turn, why: TurnCause) -> RuleName | None:
     """The rule that keeps the agent from being asked, whatever the chain; a person's call passes quotas."""
-    if room.draft.participant(turn.agent).paused:
+    if room.draft.participant(turn.agent).gets_no_turns:
         return RuleName.PAUSED
     if why.human and turn.duty is Duty.MUST:
         return None

@@ -187,6 +187,7 @@ EVERY_TEMPLATE: Final = "*"
 TEMPLATES: Final = texts(
     'a list of template names, or ["*"]', lambda value: value == EVERY_TEMPLATE or is_name(value)
 )
+WATCHED: Final = texts('a list of names of agents, or ["*"]', lambda value: value == "*" or is_name(value))
 VARIABLES: Final = texts(
     "a list of names of environment variables",
     lambda value: re.fullmatch(r"[A-Za-z_]\w{0,199}", value) is not None,

@@ -288,6 +288,10 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
             "Parts its conversations are shared in among the processes that run it; 1: whoever is first",
             whole(1, 256),
         ),
+        "watches": Fact(
+            "Makes a supervisor of it, which never speaks: agents whose conversations it is shown; `*`: all",
+            constraints.WATCHED,
+        ),
     },
     LinkSettings: {
         "from": Fact("The agent that `relationship` describes", constraints.PARTICIPANT),

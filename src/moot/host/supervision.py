@@ -1,0 +1,182 @@
+"""A supervisor: an agent that is shown what is said around others, and never speaks.
+
+It has no turns and no place in conversations. One of the processes that run it (by a share) follows the log behind the
+position where it was, and calls its function with every message that is posted, edited or deleted in conversations
+of the agents it watches. The position is noted each second and when it ends: after a crash the last messages may be
+shown to it again, and none is left out. Above: hub/runtime.py starts it; the host closes it like any brain. Below:
+the log, the read ports and flow/move_watch.py.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import aclosing, suppress
+from typing import Final, Protocol
+
+import structlog
+from msgspec import Struct
+
+from moot import shapes
+from moot.brain import Watch, WatchedMessage
+from moot.errors import MootError
+from moot.flow import move_watch
+from moot.flow.hold_shares import SharedGroup
+from moot.host.held_shares import HeldShares
+from moot.host.hosted import Hosted
+from moot.model.conversation import Conversation, Member
+from moot.model.event import Event, EventType
+from moot.model.ids import ConversationId, ParticipantId
+from moot.model.participant import Participant
+from moot.model.records.bookmark import WATCH_POSITIONS
+from moot.model.records.share import supervision_of
+from moot.ports import RESET, Clock, ConversationReads, Log, Records, Store
+from moot.rules.access import watched_by
+
+log = structlog.get_logger("moot.host")
+
+NOTE_SECONDS: Final = 1.0
+RETRY_SECONDS: Final = 1.0
+"""Between two looks whether the share is this process's, or the store is back."""
+ACTIONS: Final = {
+    EventType.MESSAGE_POSTED: "posted",
+    EventType.MESSAGE_EDITED: "edited",
+    EventType.MESSAGE_DELETED: "deleted",
+}
+
+
+class SupervisedStore(Store, Records, ConversationReads, Protocol):
+    """What of the store is used here."""
+
+
+class SupervisedHub(Struct, frozen=True):
+    """What a supervisor needs of the hub it runs in."""
+
+    store: SupervisedStore
+    log: Log
+    clock: Clock
+    shares: HeldShares
+    people: Callable[[], Iterable[Participant]]
+    name_of: Callable[[ParticipantId], str]
+    shape_of: Callable[[Conversation, Sequence[Member]], shapes.Conversation]
+
+
+class Supervision:
+    """The brain of an agent that only watches."""
+
+    name = ""
+
+    def __init__(self, who: Participant, watch: Watch, around: SupervisedHub) -> None:
+        self._who = who
+        self._watch = watch
+        self._around = around
+        self._group = supervision_of(who.id)
+        self._position = 0
+        """Everything up to this event was shown, or does not concern it."""
+        self._noted = 0
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def begin(self) -> None:
+        """From now on it is shown what happens, while this process holds its share."""
+        self._around.shares.want([SharedGroup(self._group, 1)])
+        await self._around.shares.renew()
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._run()), loop.create_task(self._note_regularly())]
+
+    async def think(self, turn: object) -> str | None:
+        raise AssertionError(f"{self._who.name} only watches, and was given a turn")
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        with suppress(MootError):  # then it is shown the last messages again
+            await self._note()
+
+    async def _run(self) -> None:
+        clock = self._around.clock
+        while True:
+            if self._around.shares.holds(self._group):
+                try:
+                    await self._follow()
+                except MootError as trouble:
+                    log.warning("cannot watch", action="watch_failed", agent=self._who.id, error=str(trouble))
+            await clock.sleep_until(clock.now() + RETRY_SECONDS)
+
+    async def _follow(self) -> None:
+        """Until another process has the share."""
+        self._position = self._noted = await self._begun_at()
+        follower = self._around.log.subscribe(after=self._position)
+        async with aclosing(aiter(follower)) as events:
+            async for event in events:
+                if not self._around.shares.holds(self._group):
+                    return
+                await self._show(event)
+
+    async def _begun_at(self) -> int:
+        """Where it was, or, for a new one, here and now."""
+        found = await self._around.store.records(WATCH_POSITIONS.one(self._who.id))
+        if found:
+            return found[0].event
+        return await self._move(self._around.log.last)
+
+    async def _show(self, event: Event) -> None:
+        if event.type is RESET:
+            after = int((event.body or {}).get("after", 0))
+            log.warning("events are no longer kept", action="watch_reset", agent=self._who.id, after=after)
+            self._position = max(self._position, after)
+        if not event.id:  # shown live, and not stored
+            return
+        action = ACTIONS.get(event.type)
+        if action is not None and event.conversation is not None:
+            await self._show_message(action, event.conversation, event.seq)
+        self._position = event.id
+
+    async def _show_message(self, action: str, where: ConversationId, seq: int) -> None:
+        around = self._around
+        members = await around.store.members(where)
+        watched = watched_by(self._who, around.people())
+        if watched.isdisjoint(member.participant for member in members):
+            return
+        conversation, message = await around.store.conversation(where), await around.store.message(where, seq)
+        if conversation is None or message is None:  # erased since
+            return
+        shown = WatchedMessage(
+            agent=self._who.name,
+            action=action,
+            conversation=around.shape_of(conversation, members),
+            message=shapes.Message.of(message, around.name_of),
+        )
+        try:
+            await self._watch(shown)
+        except Exception as error:  # the border to foreign code: a function may fail in any way it likes
+            log.warning(
+                "a supervisor failed",
+                action="watch_failed",
+                agent=self._who.id,
+                message=message.id,
+                error=repr(error),
+            )
+
+    # --- how far it has come -----------------------------------------------------------------------------
+
+    async def _note_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(NOTE_SECONDS)
+            with suppress(MootError):
+                await self._note()
+
+    async def _note(self) -> None:
+        if self._position > self._noted:
+            position = self._position
+            await self._move(position)
+            self._noted = position
+
+    async def _move(self, event: int) -> int:
+        moved = await self._around.store.transact(move_watch, move_watch.MoveWatch(self._who.id, event))
+        return moved.event
+
+
+async def begin_watching(agents: Iterable[Hosted]) -> None:
+    """Those of them that are supervisors."""
+    for agent in agents:
+        if isinstance(agent.brain, Supervision):
+            await agent.brain.begin()
