@@ -5,13 +5,15 @@ import './theme/base.css';
 import { setNonce } from 'get-nonce';
 import { createRoot } from 'react-dom/client';
 import { App } from './App';
-import { applyMotion } from './parts/preferences';
+import { applyPreferences } from './parts/preferences';
 import { Session, takeCode } from './session/session';
+import { followScreen } from './shell/screen';
 
 const code = takeCode();
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 if (nonce) setNonce(nonce);
-applyMotion();
+applyPreferences();
+followScreen();
 
 // A part that could not be loaded is tried once more, with the whole page: drafts are kept, and nothing else is lost.
 window.addEventListener('vite:preloadError', () => {

@@ -87,6 +87,27 @@ export const words = {
     demoWhy:
       'Scripted answers: no model is called and nothing leaves this machine. Settings › Brains shows how to use a model.',
     moreDone: (count: number) => `and ${count} more`,
+    hour: 'Last hour',
+    hourText: (
+      hour: {
+        messages: number;
+        between_agents: number;
+        refused: number;
+        held: number;
+        cost_usd: number | null;
+        at_least: boolean;
+      },
+      demo: boolean,
+    ) =>
+      [
+        `${hour.at_least ? 'more than ' : ''}${many(hour.messages, 'message')}`,
+        `${hour.between_agents} agent → agent`,
+        `${hour.refused} refused`,
+        `${hour.held} held now`,
+        ...(hour.cost_usd !== null ? [`$${hour.cost_usd.toFixed(2)}`] : demo ? ['$0.00 (demo)'] : []),
+      ].join(' · '),
+    hourBars: (parts: readonly number[]) => `Messages of each five minutes, oldest first: ${parts.join(', ')}`,
+    decisions: 'Earlier answers',
   },
   chat: {
     title: 'Chats',
@@ -172,6 +193,28 @@ export const words = {
     replyingTo: (who: string) => `Replying to ${who}`,
     stopReply: 'Do not reply to it',
     receipts: 'Who got it',
+    reach: {
+      alone: 'stored',
+      stored: 'stored, not read yet',
+      delivered: 'read',
+      answered: 'answered',
+    },
+    steps: { queued: 'queued', delivered: 'delivered' },
+    after: (seconds: number) => (seconds < 10 ? `after ${seconds.toFixed(1)} s` : `after ${Math.round(seconds)} s`),
+    nobodyHere: 'No agents are here.',
+    moreActs: 'More actions',
+    forward: 'Forward',
+    forwardTo: 'To',
+    forwardNote: 'With a note (optional)',
+    forwardedFrom: (who: string, where: string, seq: number) => `Forwarded: ${who} in ${where}, #${seq}`,
+    forwarded: (where: string) => `Forwarded to ${where}.`,
+    pin: 'Pin to a note',
+    pinTo: 'Note',
+    pinnedFrom: (who: string, where: string, seq: number, when: string) => `${who} in ${where}, #${seq}, ${when}:`,
+    pinned: (note: string) => `Kept in the note ${note}.`,
+    retry: 'Retry',
+    retried: (names: string) => `Asked again: ${names}.`,
+    nobodyToRetry: 'Nobody was asked to answer this, so there is nobody to ask again.',
     said: (who: string, time: string, text: string) => `${who}, ${time}: ${text}`,
     announceReplying: (who: string) => `${who} is replying`,
     announceSaid: (who: string, text: string) => `${who}: ${text}`,
@@ -231,14 +274,19 @@ export const words = {
     link: 'Link …',
     tidy: 'Tidy',
     canvas: 'Map of agents and links',
-    legend: { peer: 'peer', reports: 'reports', oneWay: 'one way', off: 'off' },
+    legend: { peer: 'peer', reports: 'reports', off: 'off', held: 'held', stopped: 'stopped', refused: 'refused' },
     lonely: 'One agent is lonely',
     lonelyText: 'Add a second, then drag from one to the other, or press L.',
     none: 'No agents yet',
     noneText: 'Add agents in moot.toml or with the command below; they appear here at once.',
     noneCommand: 'moot agents new arya --role "backend engineer"',
     node: (name: string, state: string, links: number) => `${name}, ${state}, ${many(links, 'link')}`,
-    edge: (sentence: string, count: number) => `${sentence} ${many(count, 'message')} since this page was opened.`,
+    edge: (sentence: string, count: number) => `${sentence} ${many(count, 'message')} this hour.`,
+    perHour: (count: number) => `${count}/h`,
+    heldFor: (seconds: number) => `${seconds} s`,
+    heldNow: (seconds: number) => `a message is held ${seconds} s more`,
+    refusedHere: (count: number) => `${count} refused`,
+    thisHour: (count: number) => `${count} this hour`,
     newLink: 'New link',
     from: 'From',
     to: 'To',
@@ -285,6 +333,10 @@ export const words = {
     told: 'What they are told',
     toldAbout: (who: string) => `${who} is told`,
     locked: (place: string) => `This link is defined in ${place}. Change it there: the file wins at every reload.`,
+    changeFile: 'Change the file …',
+    changeFileText: (place: string) => `Choose how it should be, then put this in place of the row at ${place}:`,
+    changeFileSame: 'That is what the file says now.',
+    changeFileThen: 'A running hub follows the file: the map changes as soon as you save it.',
     delete: 'Delete link',
     deleteText: (count: number) => `Its ${many(count, 'message')} stay readable.`,
     deleted: 'The link is deleted.',
@@ -350,6 +402,20 @@ export const words = {
     retired: (when: string, why: string) => `retired ${when}${why ? `: ${why}` : ''}`,
     staysUntil: (when: string) => `retires ${when} at the latest`,
   },
+  decisions: {
+    title: 'Decisions',
+    filter: 'Which decisions',
+    filters: { all: 'All', denied: 'Denied', open: 'Waiting' },
+    states: { open: 'waiting', expired: 'nobody answered in time', used: 'done', answered: 'answered' } as Record<
+      string,
+      string
+    >,
+    answered: (answer: string) => `answered: ${answer}`,
+    none: 'Nothing to show',
+    noneText:
+      'When an agent asks you something, or wants to do what it may not do by itself, the question and your answer stay here. The same in a terminal: moot decisions list.',
+    where: 'Where it was asked',
+  },
   newAgent: {
     title: 'New agent',
     name: 'Name',
@@ -359,8 +425,16 @@ export const words = {
     outside: 'somewhere else: a coding CLI, or a program of yours',
     here: 'in this hub, with a brain of moot.toml',
     outsideText: 'It is registered here and is away until it connects. Coding CLIs connect with:',
-    hereText: 'It gets files that say who it is. Run this in a terminal; the agent appears here at once:',
+    hereText: 'It is added to moot.toml, gets files that say who it is, and runs at once.',
+    brain: 'Brain',
+    demo: 'demo: scripted, no key, no network',
+    other: 'another model …',
+    model: 'Model',
+    modelHint: 'anthropic:MODEL, openai:MODEL, or openai:MODEL@URL for a compatible server',
+    noKey: (provider: string) => `No key is set for ${provider}. It cannot answer until you run in a terminal:`,
+    program: 'Agents that run a program, a coding CLI or code of yours, are made in a terminal:',
     make: 'Register',
+    create: 'Create',
   },
   links: {
     title: (a: string, b: string) => `${a} ↔ ${b}`,
@@ -425,6 +499,13 @@ export const words = {
     compare: 'Compare',
     keepMine: 'Keep mine',
     takeTheirs: 'Take theirs',
+    merge: 'Merge',
+    merged: (conflicts: number) =>
+      conflicts
+        ? `Merged. ${many(conflicts, 'place')} that both changed ${conflicts === 1 ? 'is' : 'are'} marked with <<<<<<< and >>>>>>>: choose there, then save.`
+        : 'Merged: both changes are in the text. Read it, then save.',
+    restored: 'What you had not saved is back.',
+    discard: 'Discard changes',
     mine: 'Yours',
     theirs: 'Theirs',
     delete: 'Delete note',
@@ -442,6 +523,7 @@ export const words = {
     placeholder: 'from:arya in:build streaming',
     help: 'Words and "phrases", narrowed by from: to: in: kind: has: is: before: after:',
     none: 'Nothing was found',
+    noneText: 'No message that you may read matches all of it. Leave out a word or a filter, and search again.',
     removedBy: (filter: string, count: number) => `Without ${filter} there would be ${many(count, 'hit')}.`,
     hits: (count: number) => many(count, 'hit'),
     command: 'The same in a terminal',
@@ -533,6 +615,10 @@ export const words = {
     motions: { system: 'System', off: 'Off' },
     keys: 'Single-letter keys',
     keysText: 'r, w and c on a focused message; L on a focused agent.',
+    density: 'Density',
+    densities: { normal: 'Normal', compact: 'Compact' },
+    size: 'Text size',
+    sizes: { small: 'Small', normal: 'Normal', large: 'Large' },
     signedInAs: (who: string) => `Signed in as ${who}`,
     signOut: 'Sign out',
     youText: 'Your name is the setting hub.user, under Defaults.',
@@ -553,12 +639,31 @@ export const words = {
     ] as [string, string][],
     dataText: (messages: number, events: number) =>
       `${many(messages, 'message')} in the conversations you see; ${many(events, 'event')} since this hub began.`,
-    data: [
-      ['A verified copy of everything, while the hub runs', 'moot backup create'],
-      ['Which copies there are, and putting one back', 'moot backup list'],
-      ['Conversations as Markdown or JSON Lines', 'moot export'],
-      ['What an import would do, before it does it', 'moot import FILE --dry-run'],
+    backups: 'Backups',
+    backupsText: 'A verified copy of everything, made while the hub runs, into the folder backups of its home.',
+    backUp: 'Back up now',
+    backingUp: 'Backing up …',
+    backedUp: (messages: number) => `Backed up and verified: ${many(messages, 'message')}.`,
+    noBackups: 'There is no backup yet.',
+    backup: { name: 'File', at: 'When', kind: 'Made', size: 'Size' },
+    bytes: (bytes: number) =>
+      bytes < 1 << 20 ? `${Math.round(bytes / 1024)} KiB` : `${(bytes / (1 << 20)).toFixed(1)} MiB`,
+    restoring: [
+      ['The same in a terminal', 'moot backup create'],
+      ['Putting one back needs the hub to be stopped', 'moot backup restore'],
     ] as [string, string][],
+    importTitle: 'Import',
+    importText: 'Conversations that were exported as JSON Lines. First you see what would happen.',
+    importFile: 'File',
+    importTooLarge: (name: string) => `${name} is too large for the page. In a terminal: moot import ${name}`,
+    importRow: (name: string, messages: number, state: string, done: boolean) =>
+      state === 'there'
+        ? `${name} is already here`
+        : `${name}: ${many(messages, 'message')} ${done ? 'imported' : 'would be imported'}`,
+    importPerson: (name: string, kind: string, done: boolean) =>
+      `${name} (${kind}) ${done ? 'was added' : 'would be added'}, without a token`,
+    importNow: 'Import',
+    exporting: [['Conversations as Markdown or JSON Lines', 'moot export']] as [string, string][],
     tokens: 'Tokens',
     token: { id: 'Id', kind: 'Kind', created: 'Created', used: 'Last used', revoke: 'Revoke' },
     thisOne: 'Signing out revokes the one this page uses.',
@@ -576,6 +681,13 @@ export const words = {
     brain: 'Brain',
     usedBy: 'Used by',
     brainsText: 'Keys are never shown, exported or given to agents. To add one, run in a terminal:',
+    providerKey: 'Key',
+    noKey: 'no key',
+    keyFrom: (ending: string, source: string) => `${ending} from ${source}`,
+    test: 'Test',
+    testing: 'asking …',
+    tested: (models: number) => `✓ answers, and offers ${many(models, 'model')}`,
+    ownBrain: 'Needs no key here.',
     brainsCommand: 'moot keys set anthropic',
     demoText: 'Scripted, always there, no network.',
     licence:

@@ -93,9 +93,9 @@ test('tidying makes no endless row of a crowd', () => {
 
 test('looking back counts what had passed over each channel by then', () => {
   const passed = [
-    { at: 10, channel: 'x', from: 'a' },
-    { at: 20, channel: 'x', from: 'b' },
-    { at: 20, channel: 'y', from: 'c' },
+    { at: 10, channel: 'x', from: 'a', seq: 1 },
+    { at: 20, channel: 'x', from: 'b', seq: 1 },
+    { at: 20, channel: 'y', from: 'c', seq: 1 },
   ];
   expect([...countsAt(passed, 19)]).toEqual([['x', 1]]);
   const replay = new Replay();

@@ -6,6 +6,9 @@ Whatever a test does, its page must not ask anybody but the hub, break the hub's
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
+import shutil
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -59,12 +62,25 @@ async def _fill(home: Path) -> None:
             await asyncio.gather(*(hub.post("long", text) for text in said))
 
 
+def _filled(folder: Path) -> Path:
+    """A home with a long conversation: whichever process of the run comes first makes it, the others copy it."""
+    home = folder / "filled"
+    with (folder / "filled.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if not home.is_dir():
+            # Playwright keeps a loop of its own in this thread.
+            with ThreadPoolExecutor(1) as aside:
+                aside.submit(asyncio.run, _fill(RunningHub(folder / "filling", free_port()).home)).result()
+            (folder / "filling").rename(home)
+    return home
+
+
 @pytest.fixture(scope="session")
 def hub(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHub]:
-    running = RunningHub(tmp_path_factory.mktemp("page") / "home", free_port())
-    # Playwright keeps a loop of its own in this thread.
-    with ThreadPoolExecutor(1) as aside:
-        aside.submit(asyncio.run, _fill(running.home)).result()
+    base = tmp_path_factory.getbasetemp()
+    home = base / "page" / "home"
+    shutil.copytree(_filled(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base), home)
+    running = RunningHub(home, free_port())
     running.start()
     running.conversation("build", "arya", "gendry", "critic")
     yield running

@@ -22,13 +22,13 @@ def test_a_killed_hub_is_told_of_and_nothing_is_missed_afterwards(profile: Profi
     expect(page.locator("article")).to_have_count(1)
     hub.kill()
     banner = page.get_by_test_id("banner")
-    expect(banner).to_contain_text("Reconnecting", timeout=3000)
+    expect(banner).to_contain_text("Reconnecting")
     page.get_by_label("Message", exact=True).fill("written while it was away")
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("pending")).to_have_count(1)
     hub.start()
     hub.say(where, "after")
-    expect(banner).to_have_count(0, timeout=15_000)
+    expect(banner).to_have_count(0)
     expect(page.get_by_test_id("pending")).to_have_count(0)
     expect(page.locator("article")).to_have_count(3)
     assert sorted(shown(page)) == [one["seq"] for one in hub.messages(where)]
@@ -50,7 +50,7 @@ def test_a_page_that_was_offline_for_half_a_minute_catches_up(profile: Profile, 
     expect(banner).to_contain_text("may be 3")
     context.set_offline(False)
     page.clock.run_for(6000)
-    expect(page.locator("article")).to_have_count(5, timeout=15_000)
+    expect(page.locator("article")).to_have_count(5)
     expect(banner).to_have_count(0)
     assert shown(page) == [one["seq"] for one in hub.messages(where)]
 

@@ -5,7 +5,14 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.page.conftest import go
 from tests.page.running_hub import RunningHub
+
+WARNS = """() => {
+  const leaving = new Event('beforeunload', { cancelable: true });
+  window.dispatchEvent(leaving);
+  return leaving.defaultPrevented;
+}"""
 
 
 def opened(page: Page, hub: RunningHub, text: str) -> str:
@@ -44,3 +51,23 @@ def test_theirs_can_be_taken_and_erasing_a_note_asks_first(page: Page, hub: Runn
     page.get_by_role("button", name="Erase it").click()
     page.wait_for_url("**/notes")
     assert name not in [note["name"] for note in hub.api("GET", "/api/notes")["notes"]]
+
+
+def test_changes_in_different_places_are_merged_and_unsaved_text_is_never_lost(
+    page: Page, hub: RunningHub
+) -> None:
+    name = opened(page, hub, "canary: green\nblocked: no\nowner: arya")
+    box = page.get_by_label("Text of the note")
+    box.fill("canary: red\nblocked: no\nowner: arya")
+    assert page.evaluate(WARNS), "closing the tab asks first"
+    go(page, "/now")
+    go(page, f"/notes/{name}")
+    expect(box).to_have_value("canary: red\nblocked: no\nowner: arya")
+    hub.api("PUT", f"/api/notes/{name}", {"text": "canary: green\nblocked: no\nowner: gendry", "version": 1})
+    expect(page.get_by_test_id("conflict")).to_be_visible()
+    page.get_by_role("button", name="Merge").click()
+    expect(box).to_have_value("canary: red\nblocked: no\nowner: gendry")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved as version 3.")).to_be_visible()
+    assert hub.api("GET", f"/api/notes/{name}")["text"] == "canary: red\nblocked: no\nowner: gendry"
+    assert not page.evaluate(WARNS)

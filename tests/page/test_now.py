@@ -3,9 +3,9 @@
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from tests.page.conftest import Profile, signed_in
+from tests.page.conftest import Profile, go, signed_in
 from tests.page.running_hub import RunningHub
 
 
@@ -81,3 +81,21 @@ def test_who_is_away_and_awaited_is_started_in_place(profile: Profile, hub: Runn
     row.get_by_role("button", name="Start").click()
     expect(row).to_have_count(0)
     hub.settled(where)
+
+
+@pytest.mark.req("M-08")
+def test_the_last_hour_is_counted_and_what_was_denied_stays_listed(page: Page, hub: RunningHub) -> None:
+    question = f"May arya delete {uuid4().hex[:4]}?"
+    with hub.question("arya", question, "allow once", "deny") as decision:
+        hub.api("POST", f"/api/decisions/{decision}", {"answer": "deny"})
+    hub.say(hub.conversation(f"hour-{uuid4().hex[:6]}"), "one more")
+    go(page, "/agents")
+    go(page, "/now")
+    hour = hub.api("GET", "/api/now/hour")
+    assert sum(hour["parts"]) == hour["messages"] >= 1
+    expect(page.get_by_test_id("last-hour")).to_contain_text("refused")
+    page.get_by_role("link", name="Earlier answers").click()
+    page.get_by_text("Denied", exact=True).click()
+    row = page.locator("article.decision", has_text=question)
+    expect(row).to_contain_text("answered: deny")
+    expect(row).to_have_attribute("data-denied", "true")

@@ -1,13 +1,14 @@
 """The map and its table: the same links by mouse and by keys, said in words, never moved by events."""
 
 from datetime import UTC, datetime
+from urllib.error import HTTPError
 from urllib.parse import quote
 from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import Profile, signed_in
+from tests.page.conftest import Profile, go, signed_in
 from tests.page.running_hub import RunningHub
 
 
@@ -165,6 +166,7 @@ def test_an_agent_is_added_from_the_map_and_opened_by_keys(page: Page, hub: Runn
     name = f"added-{uuid4().hex[:6]}"
     page.get_by_label("Name").fill(name)
     page.get_by_label("Role").fill("a newcomer")
+    page.get_by_label("somewhere else").check()
     page.get_by_role("button", name="Register").click()
     expect(page.locator(".side-panel")).to_contain_text("a newcomer")
     assert page.url.endswith(f"?node={name}")
@@ -198,3 +200,46 @@ def test_the_table_has_the_same_links(profile: Profile, hub: RunningHub) -> None
     page = signed_in(profile(width=320, height=640), hub, "/topology")
     page.get_by_role("button", name="arya is superior of gendry. Both may start.").first.click()
     expect(page.get_by_test_id("sentence")).to_have_text("arya is superior of gendry. Both may start.")
+
+
+@pytest.mark.req("S-16")
+def test_a_link_of_the_file_shows_the_row_that_would_change_it(page: Page, hub: RunningHub) -> None:
+    [link] = link_between(hub, "arya", "gendry")
+    go(page, f"/topology?edge={link['id']}")
+    panel = page.locator(".side-panel")
+    expect(panel.get_by_label("They are peers")).to_be_disabled()
+    panel.get_by_role("button", name="Change the file").click()
+    panel.get_by_label("They are peers").check()
+    change = page.get_by_test_id("file-change")
+    expect(change).to_contain_text('- relationship = "superior"')
+    expect(change).to_contain_text('+ relationship = "peer"')
+    expect(change).to_contain_text("moot.toml:")
+    change.get_by_role("button", name="Copy").click()
+    assert page.evaluate("navigator.clipboard.readText()") == (
+        '[[links]]\nfrom = "arya"\nto = "gendry"\nrelationship = "peer"\n'
+    )
+    [still] = link_between(hub, "arya", "gendry")
+    assert still["relationship"] == "superior"
+
+
+def keep_writing(hub: RunningHub, sender: str, receiver: str) -> None:
+    for number in range(20):
+        hub.api("POST", f"/api/agents/{receiver}/send", {"text": f"more {number}"}, Moot_Act_As=sender)
+
+
+@pytest.mark.req("S-16")
+def test_what_is_held_counts_down_and_what_is_refused_is_marked_at_its_sender(
+    page: Page, hub: RunningHub
+) -> None:
+    first, second = newcomer(hub), "critic"
+    made = hub.api("POST", "/api/links", {"from": first, "to": second})
+    go(page, f"/topology?edge={made['id']}")
+    page.wait_for_selector(f'.react-flow__node[data-id="{second}"]')
+    hub.api("POST", f"/api/agents/{second}/send", {"text": "one"}, Moot_Act_As=first)
+    hub.api("POST", f"/api/agents/{second}/send", {"text": "two"}, Moot_Act_As=first)
+    expect(page.locator("[data-held]")).to_be_visible()
+    expect(page.locator(".map-label__count", has_text="2/h")).to_be_visible()
+    with pytest.raises(HTTPError, match="429"):
+        keep_writing(hub, first, second)
+    expect(page.locator(f'[data-refused="{first}"]')).to_be_visible()
+    expect(page.locator(".map-refusal")).to_contain_text(first)

@@ -41,8 +41,8 @@ export function Drop({
     const { offsetWidth: width, offsetHeight: height } = shown;
     const over = near.top - height - GAP;
     const under = near.bottom + GAP;
-    const top = above ? (over >= 0 ? over : under) : under + height <= window.innerHeight ? under : Math.max(0, over);
-    shown.style.top = `${top}px`;
+    const top = above ? (over >= 0 ? over : under) : under + height <= window.innerHeight ? under : over;
+    shown.style.top = `${Math.max(GAP, Math.min(top, window.innerHeight - height - GAP))}px`;
     shown.style.left = `${Math.max(GAP, Math.min(near.right - width, window.innerWidth - width - GAP))}px`;
   });
   return (
@@ -82,9 +82,14 @@ export function Drop({
   );
 }
 
-export function DropItem({ text, onClick }: { text: string; onClick: () => void }) {
+export function DropItem({ text, onClick, bad = false }: { text: string; onClick: () => void; bad?: boolean }) {
   return (
-    <button type="button" role="menuitem" className="plain-button drop__item" onClick={onClick}>
+    <button
+      type="button"
+      role="menuitem"
+      className={bad ? 'plain-button plain-button--bad drop__item' : 'plain-button drop__item'}
+      onClick={onClick}
+    >
       {text}
     </button>
   );

@@ -1,19 +1,38 @@
 /** What a person likes, kept in this browser. Mantine keeps the theme itself. */
 const MOTION = 'moot.motion';
 const LETTERS = 'moot.letters';
+const DENSITY = 'moot.density';
+const SIZE = 'moot.size';
 
-export type Motion = 'system' | 'off';
+export const MOTIONS = ['system', 'off'] as const;
+export const DENSITIES = ['normal', 'compact'] as const;
+export const SIZES = ['small', 'normal', 'large'] as const;
+export type Motion = (typeof MOTIONS)[number];
+export type Density = (typeof DENSITIES)[number];
+export type Size = (typeof SIZES)[number];
 
-export const motion = (): Motion => (localStorage.getItem(MOTION) === 'off' ? 'off' : 'system');
+const kept = <T extends string>(key: string, choices: readonly T[], usual: T): T => {
+  const found = localStorage.getItem(key) as T | null;
+  return found !== null && choices.includes(found) ? found : usual;
+};
 
-export function setMotion(choice: Motion): void {
-  localStorage.setItem(MOTION, choice);
-  applyMotion();
+export const motion = (): Motion => kept(MOTION, MOTIONS, 'system');
+export const density = (): Density => kept(DENSITY, DENSITIES, 'normal');
+export const size = (): Size => kept(SIZE, SIZES, 'normal');
+
+/** The style sheets read them off the root. */
+export function applyPreferences(): void {
+  Object.assign(document.documentElement.dataset, { motion: motion(), density: density(), size: size() });
 }
 
-export function applyMotion(): void {
-  document.documentElement.dataset.motion = motion();
+function keep(key: string, choice: string): void {
+  localStorage.setItem(key, choice);
+  applyPreferences();
 }
+
+export const setMotion = (choice: Motion): void => keep(MOTION, choice);
+export const setDensity = (choice: Density): void => keep(DENSITY, choice);
+export const setSize = (choice: Size): void => keep(SIZE, choice);
 
 export const stillness = (): boolean =>
   motion() === 'off' || window.matchMedia('(prefers-reduced-motion: reduce)').matches;

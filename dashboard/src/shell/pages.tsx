@@ -17,6 +17,7 @@ export const PAGES: Entry[] = [
   { path: '/agents', page: lazy(() => import('@/features/agents/AgentsPage')) },
   { path: '/links/:id', page: lazy(() => import('@/features/links/LinkPage')) },
   { path: '/tasks', page: lazy(() => import('@/features/tasks/TasksPage')) },
+  { path: '/decisions', page: lazy(() => import('@/features/decisions/DecisionsPage')) },
   { path: '/notes/:name', page: lazy(() => import('@/features/notes/NotesPage')) },
   { path: '/notes', page: lazy(() => import('@/features/notes/NotesPage')) },
   { path: '/search', page: lazy(() => import('@/features/search/SearchPage')) },

@@ -90,7 +90,7 @@ export default function AgentsPage() {
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
         <div className="table-scroll" tabIndex={0}>
-          <table className="grid agents__table">
+          <table className="grid grid--cards agents__table">
             <thead>
               <tr>
                 {Object.values(columns).map((column) => (

@@ -43,7 +43,7 @@ function Editor({ agent, file }: { agent: string; file: RoleFile }) {
   return (
     <div className="stack">
       <label className="stack">
-        <span className="label">{file.name}</span>
+        <span className="mono small muted">{file.name}</span>
         <textarea className="field mono" rows={12} value={text} onChange={(event) => setText(event.target.value)} />
       </label>
       {theirs !== null && (

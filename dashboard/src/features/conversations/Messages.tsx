@@ -15,6 +15,7 @@ import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
 import { deleteLater, useLeaving } from './deletions';
 import { setDraft } from './drafts';
+import { MessageBar } from './MessageBar';
 import { Receipts } from './Receipts';
 
 const LATE_MS = 3_000;
@@ -94,7 +95,6 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
   const passes = useLive((live) => live.passes[id]);
   const head = useLive((live) => headOf(live, id));
   const self = useLive((live) => live.self);
-  const owner = useLive((live) => live.owner);
   const pieces = usePieces(id);
   const pending = usePending(id);
   const looks = useLooks(id);
@@ -112,7 +112,7 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
           return <ThinLine>{message.text.replace(/^\[(.*)\]$/s, '$1')}</ThinLine>;
         const own = message.from === self;
         if (leaving.has(message.id)) return <ThinLine>{words.chat.deleted}</ThinLine>;
-        const foot = own ? <Receipts message={message.id} /> : null;
+        const foot = own ? <Receipts message={message} /> : null;
         return (
           <Bubble
             message={message}
@@ -162,34 +162,18 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
         else return false;
         return true;
       },
-      bar(message: Message, current: boolean) {
-        const stop = current ? 0 : -1;
-        return (
-          <div className="message-acts">
-            <button type="button" className="plain-button" tabIndex={stop} onClick={() => onWhy(message.id)}>
-              {words.chat.why}
-            </button>
-            <button type="button" className="plain-button" tabIndex={stop} onClick={() => onReply(message)}>
-              {words.chat.reply}
-            </button>
-            <button type="button" className="plain-button" tabIndex={stop} onClick={() => link(message)}>
-              {words.chat.copyLink}
-            </button>
-            {(owner || message.from === self) && (
-              <button
-                type="button"
-                className="plain-button plain-button--bad"
-                tabIndex={stop}
-                onClick={() => remove(message)}
-              >
-                {words.chat.delete}
-              </button>
-            )}
-          </div>
-        );
-      },
+      bar: (message: Message, current: boolean) => (
+        <MessageBar
+          message={message}
+          current={current}
+          onWhy={onWhy}
+          onReply={onReply}
+          onCopyLink={link}
+          onDelete={remove}
+        />
+      ),
     };
-  }, [id, owner, self, toast, onReply, onWhy]);
+  }, [id, toast, onReply, onWhy]);
 
   const older = useCallback(() => void store.older(id).catch(() => {}), [store, id]);
   const read = useCallback(

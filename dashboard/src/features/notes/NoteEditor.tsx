@@ -10,7 +10,9 @@ import { Markdown } from '@/parts/Markdown';
 import { useToast } from '@/parts/Toasts';
 import { words } from '@/words';
 import { DiffView } from './DiffView';
+import { merge } from './merge';
 import { NoteHistory } from './NoteHistory';
+import { keepUnsaved, unsavedOf, useWarning } from './unsaved';
 
 interface Conflict {
   text: string;
@@ -18,11 +20,51 @@ interface Conflict {
   by: string;
 }
 
+/** What is being edited: the text, and the version that it was made from. */
+interface Editing {
+  text: string;
+  base: string;
+  version: number;
+}
+
+const fresh = (note: Note): Editing => ({ text: note.text, base: note.text, version: note.version });
+
+/** What was left unsaved comes back; otherwise what the hub has. */
+function begun(name: string, note: Note): Editing {
+  const left = unsavedOf(name);
+  return left && left.text !== note.text ? left : fresh(note);
+}
+
+interface ConflictProps {
+  conflict: Conflict;
+  editing: Editing;
+  onKeep(): void;
+  onTake(): void;
+  onMerge(): void;
+}
+
+function ConflictNotice({ conflict, editing, onKeep, onTake, onMerge }: ConflictProps) {
+  return (
+    <div className="notice note__conflict" role="alert" data-testid="conflict">
+      <span className="grow">{words.notes.conflict(conflict.by, conflict.version, editing.version)}</span>
+      <button type="button" className="plain-button plain-button--line" onClick={onMerge}>
+        {words.notes.merge}
+      </button>
+      <button type="button" className="plain-button plain-button--line" onClick={onKeep}>
+        {words.notes.keepMine}
+      </button>
+      <button type="button" className="plain-button plain-button--line" onClick={onTake}>
+        {words.notes.takeTheirs}
+      </button>
+      <DiffView before={conflict.text} after={editing.text} />
+    </div>
+  );
+}
+
 export function NoteEditor({ name, newest, onGone }: { name: string; newest: Note | undefined; onGone: () => void }) {
   const toast = useToast();
   const path = `/api/notes/${encodeURIComponent(name)}`;
-  const [base, setBase] = useState<Note | null>(null);
-  const [text, setText] = useState('');
+  const [editing, setEditing] = useState<Editing | null>(null);
   const [mode, setMode] = useState<'edit' | 'preview'>('edit');
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const [comparing, setComparing] = useState<number | null>(null);
@@ -38,27 +80,29 @@ export function NoteEditor({ name, newest, onGone }: { name: string; newest: Not
     queryFn: () => get<Note>(at(path, { version: comparing })),
     enabled: comparing !== null,
   });
-  const changed = base !== null && text !== base.text;
+  const changed = editing !== null && editing.text !== editing.base;
+  useWarning(changed);
   useEffect(() => {
-    if (first.data && base === null) {
-      setBase(first.data);
-      setText(first.data.text);
-    }
-  }, [first.data, base]);
+    if (!first.data || editing !== null) return;
+    const start = begun(name, first.data);
+    setEditing(start);
+    if (start.text !== start.base) toast(words.notes.restored);
+  }, [first.data, editing, name, toast]);
+  useEffect(() => {
+    if (editing) keepUnsaved(name, changed ? editing : null);
+  }, [name, editing, changed]);
   // Somebody wrote a newer version: taken over silently while nothing is being edited, said otherwise.
   useEffect(() => {
-    if (!newest || !base || newest.version <= base.version) return;
-    if (text === base.text) {
-      setBase(newest);
-      setText(newest.text);
-    } else setConflict({ text: newest.text, version: newest.version, by: newest.updated_by });
-  }, [newest, base, text]);
+    const known = newest ?? first.data;
+    if (!known || !editing || known.version <= editing.version) return;
+    if (editing.text === editing.base) setEditing(fresh(known));
+    else setConflict({ text: known.text, version: known.version, by: known.updated_by });
+  }, [newest, first.data, editing]);
   const save = async (over?: number) => {
-    if (!base) return;
-    const version = over ?? base.version;
+    if (!editing) return;
     try {
-      const saved = await call<Note>('PUT', path, { text, version });
-      setBase(saved);
+      const saved = await call<Note>('PUT', path, { text: editing.text, version: over ?? editing.version });
+      setEditing(fresh(saved));
       setConflict(null);
       toast(words.notes.saved(saved.version));
     } catch (trouble) {
@@ -71,12 +115,27 @@ export function NoteEditor({ name, newest, onGone }: { name: string; newest: Not
   const remove = async () => {
     try {
       await call('DELETE', path);
+      keepUnsaved(name, null);
+      setEditing(null);
       onGone();
     } catch (trouble) {
       toast(saidPlainly(trouble), { bad: true });
     }
   };
-  if (!base) return <div className="shell__loading">{first.error ? saidPlainly(first.error) : words.loading}</div>;
+  const settle = (text: string) => {
+    if (!conflict) return;
+    setEditing({ text, base: conflict.text, version: conflict.version });
+    setConflict(null);
+  };
+  const mergeBoth = () => {
+    if (!conflict || !editing) return;
+    const names = { mine: words.notes.mine, theirs: conflict.by };
+    const merged = merge(editing.base, editing.text, conflict.text, names);
+    settle(merged.text);
+    setMode('edit');
+    toast(words.notes.merged(merged.conflicts));
+  };
+  if (!editing) return <div className="shell__loading">{first.error ? saidPlainly(first.error) : words.loading}</div>;
   return (
     <>
       <div className="note">
@@ -85,7 +144,7 @@ export function NoteEditor({ name, newest, onGone }: { name: string; newest: Not
             ‹
           </Link>
           <h2 className="cut">{name}</h2>
-          <span className="chip">{words.notes.version(base.version)}</span>
+          <span className="chip">{words.notes.version(editing.version)}</span>
           {changed && <span className="chip">{words.notes.changed}</span>}
           <span className="grow" />
           <Choice
@@ -98,50 +157,48 @@ export function NoteEditor({ name, newest, onGone }: { name: string; newest: Not
               { value: 'preview', label: words.notes.preview },
             ]}
           />
+          {changed && !conflict && (
+            <button
+              type="button"
+              className="plain-button plain-button--line"
+              onClick={() => setEditing({ ...editing, text: editing.base })}
+            >
+              {words.notes.discard}
+            </button>
+          )}
           <button type="button" className="plain-button plain-button--main" onClick={() => save()} disabled={!changed}>
             {words.notes.save}
           </button>
         </header>
         {conflict && (
-          <div className="notice note__conflict" role="alert" data-testid="conflict">
-            <span className="grow">{words.notes.conflict(conflict.by, conflict.version, base.version)}</span>
-            <button type="button" className="plain-button plain-button--line" onClick={() => save(conflict.version)}>
-              {words.notes.keepMine}
-            </button>
-            <button
-              type="button"
-              className="plain-button plain-button--line"
-              onClick={() => {
-                setBase({ ...base, text: conflict.text, version: conflict.version });
-                setText(conflict.text);
-                setConflict(null);
-              }}
-            >
-              {words.notes.takeTheirs}
-            </button>
-            <DiffView before={conflict.text} after={text} />
-          </div>
+          <ConflictNotice
+            conflict={conflict}
+            editing={editing}
+            onKeep={() => void save(conflict.version)}
+            onTake={() => settle(conflict.text)}
+            onMerge={mergeBoth}
+          />
         )}
         {comparing !== null && compared.data ? (
           <div className="note__body">
-            <DiffView before={compared.data.text} after={base.text} />
+            <DiffView before={compared.data.text} after={editing.base} />
           </div>
         ) : mode === 'edit' ? (
           <textarea
             className="note__box"
             aria-label={words.notes.text}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
+            value={editing.text}
+            onChange={(event) => setEditing({ ...editing, text: event.target.value })}
           />
         ) : (
           <div className="note__body">
-            <Markdown text={text} />
+            <Markdown text={editing.text} />
           </div>
         )}
       </div>
       <NoteHistory
         name={name}
-        version={base.version}
+        version={editing.version}
         comparing={comparing}
         onCompare={setComparing}
         onDelete={remove}

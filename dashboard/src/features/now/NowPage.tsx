@@ -15,6 +15,7 @@ import { useNow } from '@/parts/useNow';
 import { isBusy } from '@/theme/agents';
 import { words } from '@/words';
 import './now.css';
+import { LastHour } from './LastHour';
 import { NeedRow } from './NeedRow';
 import { Peek } from './Peek';
 
@@ -146,6 +147,9 @@ function Head() {
       <span className="chip">
         <span aria-hidden="true">●</span> {line.lostAt === null ? words.line.live : words.line.lostShort}
       </span>
+      <Link href="/decisions" className="plain-button plain-button--line">
+        {words.now.decisions}
+      </Link>
       <Link href="/c?new" className="plain-button plain-button--main">
         {words.now.newConversation}
       </Link>
@@ -172,6 +176,10 @@ export default function NowPage() {
         .map((one) => one.last?.at ?? '')
         .sort()
         .at(-1) ?? '',
+  );
+  const demo = useDerived(
+    (live) => [live.agents],
+    (live) => Object.values(live.agents).some((agent) => agent.brain?.startsWith('demo')),
   );
   const now = useNow(30_000);
   const rows = [...needing(answer), ...(answer?.needs_you ?? []).filter((row) => row.what === 'unread')].filter(
@@ -201,6 +209,7 @@ export default function NowPage() {
           </Empty>
         )}
         <Done ended={answer?.done ?? []} />
+        <LastHour demo={demo} />
         <Started />
       </div>
       {peek && <Peek id={peek} onClose={() => setPeek(null)} />}

@@ -1,6 +1,7 @@
 /** All keys, on one sheet. */
 import { Modal } from '@mantine/core';
 import { words } from '@/words';
+import './palette.css';
 
 export default function KeySheet({ onClose }: { onClose: () => void }) {
   return (
@@ -11,7 +12,7 @@ export default function KeySheet({ onClose }: { onClose: () => void }) {
       closeButtonProps={{ 'aria-label': words.close }}
       transitionProps={{ duration: 0 }}
     >
-      <table className="grid">
+      <table className="grid key-sheet">
         <tbody>
           {words.keys.rows.map(([keys, what]) => (
             <tr key={keys}>

@@ -18,6 +18,7 @@ const PAGES: [string, string, string][] = [
   ['/topology', words.nav.topology, 'moot topology show'],
   ['/agents', words.nav.agents, 'moot agents list'],
   ['/tasks', words.nav.tasks, 'moot tasks list'],
+  ['/decisions', words.decisions.title, 'moot decisions list'],
   ['/notes', words.nav.notes, 'moot notes list'],
   ['/search', words.nav.search, 'moot search'],
   ['/timeline', words.nav.timeline, 'moot audit log'],

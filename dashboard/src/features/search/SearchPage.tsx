@@ -1,6 +1,6 @@
 /** Search in everything one may see, with the operators of the command line. */
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useMemo, useState } from 'react';
+import { type FormEvent, useEffect, useMemo, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { at, get, saidPlainly } from '@/api/client';
 import type { Hits } from '@/api/shapes';
@@ -51,6 +51,7 @@ export default function SearchPage() {
   const [search, setSearch] = useSearchParams();
   const query = search.get('q') ?? '';
   const [text, setText] = useState(query);
+  useEffect(() => setText(query), [query]);
   const answer = useQuery({
     queryKey: ['search', query],
     queryFn: () => get<Hits>(at('/api/search', { q: query, limit: 100 })),
@@ -111,12 +112,12 @@ export default function SearchPage() {
       ))}
       {answer.data && groups.length === 0 && (
         <Empty title={words.search.none}>
-          {removed && (
-            <p>
-              {removed.sentence ??
-                words.search.removedBy(removed.filter ?? removed.operator ?? '', removed.hits ?? removed.count ?? 0)}
-            </p>
-          )}
+          <p>
+            {removed
+              ? (removed.sentence ??
+                words.search.removedBy(removed.filter ?? removed.operator ?? '', removed.hits ?? removed.count ?? 0))
+              : words.search.noneText}
+          </p>
         </Empty>
       )}
     </Page>

@@ -90,7 +90,7 @@ export function Access() {
       {tokens.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
         <div className="table-scroll" tabIndex={0}>
-          <table className="grid">
+          <table className="grid grid--cards">
             <thead>
               <tr>
                 <th scope="col">{words.settings.token.id}</th>

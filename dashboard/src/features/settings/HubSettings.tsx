@@ -93,7 +93,7 @@ export function HubSettings({ only }: { only?: RegExp }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
     <div className="table-scroll" tabIndex={0}>
-      <table className="grid">
+      <table className="grid grid--cards">
         <thead>
           <tr>
             <th scope="col">{words.settings.key}</th>

@@ -5,18 +5,19 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { get } from '@/api/client';
 import type { Status } from '@/api/shapes';
-import { useDerived, useLive } from '@/live/hooks';
-import { isAgent } from '@/live/state';
+import { useLive } from '@/live/hooks';
 import { Command } from '@/parts/Command';
 import { Choice, Switch } from '@/parts/Fields';
 import { Page } from '@/parts/Page';
-import { lettersOn, type Motion, motion, setLetters, setMotion } from '@/parts/preferences';
+import * as preferences from '@/parts/preferences';
 import { fullTime } from '@/parts/time';
 import { useSession } from '@/session/hooks';
 import { words } from '@/words';
 import { Access } from './Access';
+import { Brains } from './Brains';
+import { Data } from './Data';
 import { HubSettings } from './HubSettings';
-import { Bridges, CodingClis, Data } from './Tools';
+import { Bridges, CodingClis } from './Tools';
 import './settings.css';
 
 function You() {
@@ -35,84 +36,76 @@ function You() {
   );
 }
 
-function Appearance() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const [moves, setMoves] = useState<Motion>(motion());
-  const [letters, setLettersOn] = useState(lettersOn());
-  const { themes, motions } = words.settings;
+interface PickProps<T extends string> {
+  label: string;
+  names: Record<T, string>;
+  choices: readonly T[];
+  value: T;
+  onChange(value: T): void;
+}
+
+function Pick<T extends string>({ label, names, choices, value, onChange }: PickProps<T>) {
+  const [chosen, setChosen] = useState(value);
   return (
-    <div className="stack">
-      <div>
-        <div className="label">{words.settings.theme}</div>
-        <Choice
-          segments
-          label={words.settings.theme}
-          value={colorScheme}
-          onChange={(value) => setColorScheme(value as 'auto' | 'dark' | 'light')}
-          options={(['auto', 'dark', 'light'] as const).map((value) => ({ value, label: themes[value] }))}
-        />
-      </div>
-      <div>
-        <div className="label">{words.settings.motion}</div>
-        <Choice
-          segments
-          label={words.settings.motion}
-          value={moves}
-          onChange={(value) => {
-            setMoves(value as Motion);
-            setMotion(value as Motion);
-          }}
-          options={(['system', 'off'] as const).map((value) => ({ value, label: motions[value] }))}
-        />
-      </div>
-      <Switch
-        label={words.settings.keys}
-        description={words.settings.keysText}
-        checked={letters}
-        onChange={(checked) => {
-          setLettersOn(checked);
-          setLetters(checked);
+    <div>
+      <div className="label">{label}</div>
+      <Choice
+        segments
+        label={label}
+        value={chosen}
+        onChange={(next) => {
+          setChosen(next as T);
+          onChange(next as T);
         }}
+        options={choices.map((one) => ({ value: one, label: names[one] }))}
       />
     </div>
   );
 }
 
-function Brains() {
-  const brains = useDerived(
-    (live) => [live.agents],
-    (live) => {
-      const users = new Map<string, string[]>();
-      for (const agent of Object.values(live.agents))
-        if (isAgent(agent.kind))
-          users.set(agent.brain || agent.kind, [...(users.get(agent.brain || agent.kind) ?? []), agent.name]);
-      return [...users];
-    },
-  );
+function Appearance() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const [letters, setLetters] = useState(preferences.lettersOn());
+  const { settings } = words;
   return (
     <div className="stack">
-      <table className="grid">
-        <thead>
-          <tr>
-            <th scope="col">{words.settings.brain}</th>
-            <th scope="col">{words.settings.usedBy}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {brains.map(([brain, users]) => (
-            <tr key={brain}>
-              <td>
-                {brain} {brain.startsWith('demo') && <span className="muted small">{words.settings.demoText}</span>}
-              </td>
-              <td>{users.join(', ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <p className="muted">{words.settings.brainsText}</p>
-      <div>
-        <Command text={words.settings.brainsCommand} />
-      </div>
+      <Pick
+        label={settings.theme}
+        names={settings.themes}
+        choices={['auto', 'dark', 'light'] as const}
+        value={colorScheme}
+        onChange={setColorScheme}
+      />
+      <Pick
+        label={settings.density}
+        names={settings.densities}
+        choices={preferences.DENSITIES}
+        value={preferences.density()}
+        onChange={preferences.setDensity}
+      />
+      <Pick
+        label={settings.size}
+        names={settings.sizes}
+        choices={preferences.SIZES}
+        value={preferences.size()}
+        onChange={preferences.setSize}
+      />
+      <Pick
+        label={settings.motion}
+        names={settings.motions}
+        choices={preferences.MOTIONS}
+        value={preferences.motion()}
+        onChange={preferences.setMotion}
+      />
+      <Switch
+        label={settings.keys}
+        description={settings.keysText}
+        checked={letters}
+        onChange={(checked) => {
+          setLetters(checked);
+          preferences.setLetters(checked);
+        }}
+      />
     </div>
   );
 }

@@ -1,7 +1,4 @@
-/** What lies outside the page: bridges, coding CLIs, data. Each with what is set, and the command that does it. */
-import { useQuery } from '@tanstack/react-query';
-import { get } from '@/api/client';
-import type { Status } from '@/api/shapes';
+/** What lies outside the page: bridges and coding CLIs. Each with what is set, and the command that does it. */
 import { useDerived } from '@/live/hooks';
 import { activityWords } from '@/parts/activity';
 import { Command } from '@/parts/Command';
@@ -10,7 +7,7 @@ import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
 import { HubSettings } from './HubSettings';
 
-function Commands({ rows }: { rows: readonly (readonly [string, string])[] }) {
+export function Commands({ rows }: { rows: readonly (readonly [string, string])[] }) {
   return (
     <div className="stack">
       {rows.map(([text, command]) => (
@@ -54,21 +51,6 @@ export function CodingClis() {
         </div>
       ))}
       <Commands rows={words.settings.clis} />
-    </div>
-  );
-}
-
-export function Data() {
-  const answer = useQuery({ queryKey: ['status'], queryFn: () => get<Status>('/api/status') });
-  const counts = useDerived(
-    (live) => [live.conversations],
-    (live) => Object.values(live.conversations).reduce((sum, one) => sum + (one.head ?? 0), 0),
-  );
-  return (
-    <div className="stack">
-      <p>{words.settings.dataText(counts, answer.data?.position ?? 0)}</p>
-      <Commands rows={words.settings.data} />
-      <HubSettings only={/^(store|log|housekeeping)\./} />
     </div>
   );
 }

@@ -7,14 +7,21 @@ import { get } from '@/api/client';
 import type { Direction, Link, LinkPrompts, Relationship } from '@/api/shapes';
 import { useLive, useStore } from '@/live/hooks';
 import { Choice, Switch } from '@/parts/Fields';
+import { Hourglass } from '@/parts/Hourglass';
 import { Lock } from '@/parts/Lock';
 import { Name } from '@/parts/Mark';
 import { SidePanel } from '@/parts/SidePanel';
+import { useToast } from '@/parts/Toasts';
 import { clockTime } from '@/parts/time';
+import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
+import { isChanged, newRow, rowChange, type WantedLink } from './fileChange';
+import { heldUntil } from './graph';
+import { useCount, useLinkRefusal } from './traffic';
 import { useLinks } from './useLinks';
 
 const LAST = 5;
+const SIGNS = { ' ': 'same', '-': 'gone', '+': 'new' } as const;
 
 function Told({ id }: { id: string }) {
   const answer = useQuery({
@@ -34,20 +41,74 @@ function Told({ id }: { id: string }) {
   );
 }
 
+/** What moot.toml would have to say, line by line, to be copied. */
+function FileChange({ link, wanted }: { link: Link; wanted: WantedLink }) {
+  const toast = useToast();
+  if (!isChanged(link, wanted)) return <p className="muted small">{words.topology.changeFileSame}</p>;
+  const lines = rowChange(link, wanted);
+  const copy = () => {
+    void navigator.clipboard?.writeText(newRow(lines));
+    toast(words.copied);
+  };
+  return (
+    <div className="stack" data-testid="file-change">
+      <p className="small">{words.topology.changeFileText(link.place)}</p>
+      <pre className="map-told">
+        {lines.map((line) => (
+          <div key={line.sign + line.text} className={`map-row map-row--${SIGNS[line.sign]}`}>
+            {line.sign} {line.text}
+          </div>
+        ))}
+      </pre>
+      <div>
+        <button type="button" className="plain-button plain-button--main" onClick={copy}>
+          {words.copy}
+        </button>
+      </div>
+      <p className="muted small">{words.topology.changeFileThen}</p>
+    </div>
+  );
+}
+
 function Form({ link }: { link: Link }) {
-  const { change } = useLinks();
-  const fixed = link.origin === 'config';
+  const { change: changeLink } = useLinks();
+  const [draft, setDraft] = useState<WantedLink | null>(null);
+  const inFile = link.origin === 'config';
+  const fixed = inFile && draft === null;
+  const shown = draft ?? link;
+  const change = (id: string, changes: Partial<WantedLink>) => {
+    if (draft) setDraft({ ...draft, ...changes });
+    else void changeLink(id, changes);
+  };
   const relations = words.topology.relation(link.from, link.to);
   return (
     <>
-      {fixed && (
+      {inFile && (
         <p className="notice" id="locked">
-          <Lock /> {words.topology.locked(link.place)}
+          <Lock />
+          <span className="grow">{words.topology.locked(link.place)}</span>
         </p>
+      )}
+      {fixed && (
+        <div>
+          <button
+            type="button"
+            className="plain-button plain-button--line"
+            onClick={() =>
+              setDraft({
+                relationship: link.relationship as Relationship,
+                direction: link.direction as Direction,
+                enabled: link.enabled,
+              })
+            }
+          >
+            {words.topology.changeFile}
+          </button>
+        </div>
       )}
       <Choice
         label={words.topology.relationship}
-        value={link.relationship}
+        value={shown.relationship}
         disabled={fixed}
         describedBy={fixed ? 'locked' : undefined}
         onChange={(value) => change(link.id, { relationship: value as Relationship })}
@@ -58,7 +119,7 @@ function Form({ link }: { link: Link }) {
       />
       <Choice
         label={words.topology.whoStarts}
-        value={link.direction}
+        value={shown.direction}
         disabled={fixed}
         describedBy={fixed ? 'locked' : undefined}
         onChange={(value) => change(link.id, { direction: value as Direction })}
@@ -69,10 +130,11 @@ function Form({ link }: { link: Link }) {
       />
       <Switch
         label={words.topology.enabled}
-        checked={link.enabled}
+        checked={shown.enabled}
         disabled={fixed}
         onChange={(checked) => change(link.id, { enabled: checked })}
       />
+      {draft && <FileChange link={link} wanted={draft} />}
     </>
   );
 }
@@ -84,6 +146,11 @@ export function Inspector({ id, onClose }: { id: string; onClose: () => void }) 
   const channel = link?.channel ?? `link:${id}`;
   const thread = useLive((live) => live.threads[channel]);
   const head = useLive((live) => live.conversations[channel]?.head ?? thread?.messages.at(-1)?.seq ?? 0);
+  const count = useCount(channel);
+  const refusal = useLinkRefusal(id);
+  const until = useLive((live) => heldUntil(live.turns, channel));
+  const now = useNow(until ? 1000 : null);
+  const seconds = until ? Math.max(1, Math.ceil((Date.parse(until) - now) / 1000)) : 0;
   const [told, setTold] = useState(false);
   useEffect(() => void store.want(channel), [store, channel]);
   if (!link) return null;
@@ -94,7 +161,19 @@ export function Inspector({ id, onClose }: { id: string; onClose: () => void }) 
       </p>
       <Form link={link} />
       <div>
-        <h3 className="label">{words.topology.traffic(head)}</h3>
+        <h3 className="label">
+          {words.topology.traffic(head)} · {words.topology.thisHour(count)}
+        </h3>
+        {until && (
+          <div className="small">
+            <Hourglass /> {words.topology.heldNow(seconds)}
+          </div>
+        )}
+        {refusal && (
+          <div className="small map-refusal">
+            ✕ {words.topology.refusedHere(refusal.count)}: {refusal.sentence}
+          </div>
+        )}
         {(thread?.messages ?? []).slice(-LAST).map((message) => (
           <div key={message.seq} className="small cut">
             <span className="muted">{clockTime(message.at)}</span> <Name name={message.from} /> {message.text}

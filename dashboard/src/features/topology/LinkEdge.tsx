@@ -2,17 +2,54 @@
 import { BaseEdge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from '@xyflow/react';
 import { memo, useRef, useState } from 'react';
 import { useEvents, useLive } from '@/live/hooks';
+import { Hourglass } from '@/parts/Hourglass';
 import { Lock } from '@/parts/Lock';
 import { stillness } from '@/parts/preferences';
+import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
+import { heldUntil } from './graph';
 import { useReplayed } from './replay';
+import { MARKED_MS, type Refusal, useCount, useLinkRefusal } from './traffic';
 
 const MOST = 4;
 const BRIGHT_MS = 2000;
 
+/** A place on the way from an end to the middle, close to the end. */
+const nearer = (end: number, middle: number): number => end + (middle - end) * 0.3;
+
 interface Pulse {
   id: string;
   back: boolean;
+}
+
+/** Counts down while a message over the link is held. */
+function Held({ channel }: { channel: string }) {
+  const until = useLive((live) => heldUntil(live.turns, channel));
+  const now = useNow(until ? 500 : null);
+  if (!until) return null;
+  const seconds = Math.max(1, Math.ceil((Date.parse(until) - now) / 1000));
+  return (
+    <span className="chip map-label__held" data-held={seconds}>
+      <Hourglass /> {words.topology.heldFor(seconds)}
+    </span>
+  );
+}
+
+/** A refusal of the last minute, at its sender's end. */
+function Refused({ refusal, x, y }: { refusal: Refusal; x: number; y: number }) {
+  const now = useNow(5000);
+  if (now - refusal.at > MARKED_MS) return null;
+  return (
+    <div
+      className="map-label map-label__refused"
+      style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+      title={refusal.sentence}
+      data-refused={refusal.from}
+      aria-hidden="true"
+    >
+      ✕
+    </div>
+  );
 }
 
 export const LinkEdge = memo(function LinkEdge(props: EdgeProps) {
@@ -21,8 +58,9 @@ export const LinkEdge = memo(function LinkEdge(props: EdgeProps) {
   const [path, labelX, labelY] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition });
   const link = useLive((live) => live.links[id]);
   const channel = link?.channel ?? `link:${id}`;
-  const counted = useLive((live) => live.traffic[channel] ?? 0);
-  const held = useLive((live) => channel in live.brakes);
+  const counted = useCount(channel);
+  const refusal = useLinkRefusal(id);
+  const stopped = useLive((live) => channel in live.brakes);
   const [pulses, setPulses] = useState<Pulse[]>([]);
   const [bright, setBright] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
@@ -75,14 +113,22 @@ export const LinkEdge = memo(function LinkEdge(props: EdgeProps) {
           aria-hidden="true"
         >
           {!link.enabled && <span className="chip">{words.topology.off}</span>}
-          {held && <span className="chip">‖</span>}
+          {stopped && <span className="chip">‖</span>}
+          <Held channel={channel} />
           {link.origin === 'config' && <Lock />}
           {count > 0 && (
             <span className="map-label__count" data-count={count}>
-              {count}
+              {replayed === null ? words.topology.perHour(count) : count}
             </span>
           )}
         </div>
+        {refusal && (
+          <Refused
+            refusal={refusal}
+            x={nearer(refusal.from === link.to ? targetX : sourceX, labelX)}
+            y={nearer(refusal.from === link.to ? targetY : sourceY, labelY)}
+          />
+        )}
       </EdgeLabelRenderer>
     </>
   );

@@ -11,7 +11,7 @@ import {
   ReactFlow,
   useNodesState,
 } from '@xyflow/react';
-import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, useCallback, useContext, useEffect, useMemo, useRef } from 'react';
 import { call } from '@/api/client';
 import type { Link, Point } from '@/api/shapes';
 import { useDerived, useLive, useStore } from '@/live/hooks';
@@ -21,13 +21,14 @@ import { AgentNode } from './AgentNode';
 import { placesOf, relationshipOf, sidesOf } from './graph';
 import type { Drawn } from './LinkDialog';
 import { LinkEdge } from './LinkEdge';
+import { TrafficContext, useTrafficVersion } from './traffic';
 
 const NODES = { agent: AgentNode };
 const EDGES = { link: LinkEdge };
 const MARKER = { type: MarkerType.ArrowClosed, color: 'var(--line-strong)', width: 18, height: 18 };
 const SAVE_MS = 400;
 
-function edgeOf(link: Link, places: Record<string, Point>, selected: boolean): Edge {
+function edgeOf(link: Link, places: Record<string, Point>, selected: boolean, count: number): Edge {
   const sides = sidesOf(link, places);
   const down = link.relationship === 'superior' || link.direction === 'one_way';
   return {
@@ -38,7 +39,7 @@ function edgeOf(link: Link, places: Record<string, Point>, selected: boolean): E
     sourceHandle: sides.source,
     targetHandle: sides.target,
     selected,
-    ariaLabel: words.topology.edge(link.sentence, 0),
+    ariaLabel: words.topology.edge(link.sentence, count),
     ...(down ? { markerEnd: MARKER } : {}),
     ...(link.relationship === 'subordinate' ? { markerStart: { ...MARKER, orient: 'auto-start-reverse' } } : {}),
   };
@@ -88,9 +89,12 @@ export function LinkMap({ selected, onDrawn, onOpen, onSelf, onNode, onNobody }:
       });
     });
   }, [fresh, setNodes]);
+  const traffic = useContext(TrafficContext);
+  const counted = useTrafficVersion();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: counts are read again when they were made anew
   const edges = useMemo(
-    () => Object.values(links).map((link) => edgeOf(link, places, link.id === selected)),
-    [links, places, selected],
+    () => Object.values(links).map((link) => edgeOf(link, places, link.id === selected, traffic.count(link.channel))),
+    [links, places, selected, traffic, counted],
   );
 
   const waiting = useRef<Record<string, Point>>({});

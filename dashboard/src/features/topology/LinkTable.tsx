@@ -4,9 +4,13 @@ import type { Link } from '@/api/shapes';
 import { useDerived, useLive } from '@/live/hooks';
 import { isAgent } from '@/live/state';
 import { activityWords } from '@/parts/activity';
+import { Hourglass } from '@/parts/Hourglass';
 import { Lock } from '@/parts/Lock';
 import { Mark, Name } from '@/parts/Mark';
+import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
+import { heldUntil } from './graph';
+import { useCount, useLinkRefusal } from './traffic';
 
 /** A link as one of its ends sees it. */
 function seenFrom(link: Link, name: string): { glyph: string; word: string; other: string } {
@@ -18,13 +22,35 @@ function seenFrom(link: Link, name: string): { glyph: string; word: string; othe
     : { glyph: '▲', word: words.topology.reports, other };
 }
 
+/** What went over it this hour, what is held, what was refused: in words, as there is room for them. */
+function Counts({ link }: { link: Link }) {
+  const count = useCount(link.channel);
+  const refusal = useLinkRefusal(link.id);
+  const until = useLive((live) => heldUntil(live.turns, link.channel));
+  const now = useNow(until ? 1000 : null);
+  return (
+    <>
+      {until && (
+        <span className="chip">
+          <Hourglass /> {words.topology.heldFor(Math.max(1, Math.ceil((Date.parse(until) - now) / 1000)))}
+        </span>
+      )}
+      {refusal && <span className="chip map-table__refused">✕ {words.topology.refusedHere(refusal.count)}</span>}
+      {count > 0 && (
+        <span className="chip" data-count={count}>
+          {words.topology.perHour(count)}
+        </span>
+      )}
+    </>
+  );
+}
+
 export function LinkTable({ onLink, onOpen }: { onLink: (from: string) => void; onOpen: (id: string) => void }) {
   const agents = useDerived(
     (live) => [live.agents],
     (live) => Object.values(live.agents).filter((agent) => isAgent(agent.kind)),
   );
   const links = useLive((live) => live.links);
-  const traffic = useLive((live) => live.traffic);
   return (
     <div className="map-table stack">
       {agents.map((agent) => {
@@ -59,7 +85,7 @@ export function LinkTable({ onLink, onOpen }: { onLink: (from: string) => void; 
                   {link.direction === 'one_way' && <span className="chip">{words.topology.only(link.from)}</span>}
                   {!link.enabled && <span className="chip">{words.topology.off}</span>}
                   {link.origin === 'config' && <Lock />}
-                  {(traffic[link.channel] ?? 0) > 0 && <span className="chip">{traffic[link.channel]}</span>}
+                  <Counts link={link} />
                 </button>
               );
             })}

@@ -1,17 +1,15 @@
 /** Scrub through the last hour or day: counters and pulses follow, and the address names the moment. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { at as address, get } from '@/api/client';
-import type { Message } from '@/api/shapes';
 import { useStore } from '@/live/hooks';
 import { Select } from '@/parts/Fields';
 import { exactTime } from '@/parts/time';
 import { words } from '@/words';
-import type { Passed, Replay } from './replay';
+import type { Replay } from './replay';
+import { passedSince } from './traffic';
 
 const SPEED = 60;
 const TICK_MS = 100;
-const MOST = 500;
 
 interface Props {
   replay: Replay;
@@ -30,24 +28,7 @@ export function ReplayBar({ replay, at, onMoment }: Props) {
   const start = end - span * 1000;
   const answer = useQuery({
     queryKey: ['replay', span, end],
-    queryFn: async () => {
-      const since = new Date(start).toISOString();
-      const busy = Object.values(store.state.links).filter(
-        (link) => (store.state.conversations[link.channel]?.last?.at ?? '') >= since,
-      );
-      const found = await Promise.all(
-        busy.map(async (link): Promise<Passed[]> => {
-          const path = `/api/links/${encodeURIComponent(link.id)}/messages`;
-          const page = await get<{ messages: Message[] }>(
-            address(path, { before: Number.MAX_SAFE_INTEGER, limit: MOST }),
-          );
-          return page.messages
-            .filter((message) => (message.at ?? '') >= since && message.kind !== 'system')
-            .map((message) => ({ at: Date.parse(message.at ?? ''), channel: link.channel, from: message.from }));
-        }),
-      );
-      return found.flat();
-    },
+    queryFn: () => passedSince(store.state, start),
     staleTime: Number.POSITIVE_INFINITY,
   });
   useEffect(() => {

@@ -8,6 +8,7 @@ import { useDerived, useLive, useStore } from '@/live/hooks';
 import { isAgent } from '@/live/state';
 import { Command } from '@/parts/Command';
 import { Choice } from '@/parts/Fields';
+import { Hourglass } from '@/parts/Hourglass';
 import { Lock } from '@/parts/Lock';
 import { NewAgent } from '@/parts/NewAgent';
 import { Empty, Page } from '@/parts/Page';
@@ -21,6 +22,8 @@ import { LinkTable } from './LinkTable';
 import { NodePanel } from './NodePanel';
 import { ReplayBar } from './ReplayBar';
 import { Replay, ReplayContext } from './replay';
+import { TrafficContext } from './traffic';
+import { useTraffic } from './useTraffic';
 
 const LinkMap = lazy(() => import('./LinkMap').then((module) => ({ default: module.LinkMap })));
 
@@ -31,6 +34,11 @@ function Legend() {
       <span>── {legend.peer}</span>
       <span>─▸ {legend.reports}</span>
       <span>┄┄ {legend.off}</span>
+      <span>
+        <Hourglass /> {legend.held}
+      </span>
+      <span>‖ {legend.stopped}</span>
+      <span className="map-legend__refused">✕ {legend.refused}</span>
       <span>
         <Lock /> moot.toml
       </span>
@@ -56,6 +64,7 @@ export default function TopologyPage() {
   const [making, setMaking] = useState<{ linkTo: string } | null>(null);
   const owner = useLive((live) => live.owner);
   const [replay] = useState(() => new Replay());
+  const traffic = useTraffic();
   const asked = search.get('at');
   const moment = (at: number | null) =>
     setSearch(at === null ? {} : { at: new Date(at).toISOString() }, { replace: true });
@@ -120,65 +129,67 @@ export default function TopologyPage() {
     </>
   );
   return (
-    <ReplayContext value={replay}>
-      <Page title={words.topology.title} actions={actions} bare>
-        {agents === 0 ? (
-          <Empty title={words.topology.none}>
-            <p>{words.topology.noneText}</p>
-            <Command text={words.topology.noneCommand} />
-          </Empty>
-        ) : view === 'map' ? (
-          <div className="map-frame">
-            <Suspense fallback={<div className="shell__loading">{words.loading}</div>}>
-              <LinkMap
-                selected={edge}
-                onDrawn={draw}
-                onOpen={open}
-                onSelf={() => toast(words.topology.self, { bad: true })}
-                onNode={openNode}
-                onNobody={(from) => setMaking({ linkTo: from })}
-              />
-            </Suspense>
-            <Legend />
-            {asked !== null && <ReplayBar replay={replay} at={Date.parse(asked) || null} onMoment={moment} />}
-            {agents === 1 && (
-              <p className="map-hint">
-                {words.topology.lonely}. {words.topology.lonelyText}
-              </p>
-            )}
-          </div>
-        ) : (
-          <LinkTable onLink={(from) => setDrawn({ from, to: '', relationship: 'peer' })} onOpen={open} />
-        )}
-        {edge && links[edge] && <Inspector key={edge} id={edge} onClose={() => open(null)} />}
-        {node && !edge && (
-          <NodePanel
-            key={node}
-            name={node}
-            onLink={() => setDrawn({ from: node, to: '', relationship: 'peer' })}
-            onOpen={open}
-            onClose={() => openNode(null)}
-          />
-        )}
-        {making && (
-          <NewAgent
-            onClose={() => setMaking(null)}
-            onMade={(name) =>
-              making.linkTo ? setDrawn({ from: making.linkTo, to: name, relationship: 'peer' }) : openNode(name)
-            }
-          />
-        )}
-        {drawn && (
-          <LinkDialog
-            drawn={drawn}
-            onClose={() => setDrawn(null)}
-            onMade={(link) => {
-              setDrawn(null);
-              open(link.id);
-            }}
-          />
-        )}
-      </Page>
-    </ReplayContext>
+    <TrafficContext value={traffic}>
+      <ReplayContext value={replay}>
+        <Page title={words.topology.title} actions={actions} bare>
+          {agents === 0 ? (
+            <Empty title={words.topology.none}>
+              <p>{words.topology.noneText}</p>
+              <Command text={words.topology.noneCommand} />
+            </Empty>
+          ) : view === 'map' ? (
+            <div className="map-frame">
+              <Suspense fallback={<div className="shell__loading">{words.loading}</div>}>
+                <LinkMap
+                  selected={edge}
+                  onDrawn={draw}
+                  onOpen={open}
+                  onSelf={() => toast(words.topology.self, { bad: true })}
+                  onNode={openNode}
+                  onNobody={(from) => setMaking({ linkTo: from })}
+                />
+              </Suspense>
+              <Legend />
+              {asked !== null && <ReplayBar replay={replay} at={Date.parse(asked) || null} onMoment={moment} />}
+              {agents === 1 && (
+                <p className="map-hint">
+                  {words.topology.lonely}. {words.topology.lonelyText}
+                </p>
+              )}
+            </div>
+          ) : (
+            <LinkTable onLink={(from) => setDrawn({ from, to: '', relationship: 'peer' })} onOpen={open} />
+          )}
+          {edge && links[edge] && <Inspector key={edge} id={edge} onClose={() => open(null)} />}
+          {node && !edge && (
+            <NodePanel
+              key={node}
+              name={node}
+              onLink={() => setDrawn({ from: node, to: '', relationship: 'peer' })}
+              onOpen={open}
+              onClose={() => openNode(null)}
+            />
+          )}
+          {making && (
+            <NewAgent
+              onClose={() => setMaking(null)}
+              onMade={(name) =>
+                making.linkTo ? setDrawn({ from: making.linkTo, to: name, relationship: 'peer' }) : openNode(name)
+              }
+            />
+          )}
+          {drawn && (
+            <LinkDialog
+              drawn={drawn}
+              onClose={() => setDrawn(null)}
+              onMade={(link) => {
+                setDrawn(null);
+                open(link.id);
+              }}
+            />
+          )}
+        </Page>
+      </ReplayContext>
+    </TrafficContext>
   );
 }

@@ -1,5 +1,5 @@
 /** The graph as values: where nodes stand, what a dragged line means, how everything is tidied. Pure. */
-import type { Link, Point } from '@/api/shapes';
+import type { Link, Point, Turn } from '@/api/shapes';
 
 export const WIDTH = 176;
 export const HEIGHT = 64;
@@ -34,6 +34,15 @@ export function sidesOf(
 export function between(links: Iterable<Link>, a: string, b: string): Link | undefined {
   for (const link of links) if ((link.from === a && link.to === b) || (link.from === b && link.to === a)) return link;
   return undefined;
+}
+
+/** Until when a message in a channel is held, if one is: the latest moment. */
+export function heldUntil(turns: Record<string, Turn>, channel: string): string | null {
+  let found: string | null = null;
+  for (const turn of Object.values(turns))
+    if (turn.conversation === channel && turn.state === 'held' && turn.until && turn.until > (found ?? ''))
+      found = turn.until;
+  return found;
 }
 
 const ROW = HEIGHT + 88;

@@ -5,6 +5,7 @@ export interface Passed {
   at: number;
   channel: string;
   from: string;
+  seq: number;
 }
 
 /** How much passed over each channel up to a moment. */
