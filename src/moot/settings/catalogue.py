@@ -27,7 +27,7 @@ from moot.settings.values import Section, TemplateSettings
 
 HIDDEN: Final = "…"
 _OPTION: Final = re.compile(
-    r"(?P<name>[?&][\w.]*(?:password|secret|token|key)[\w.]*=)(?!\$\{)[^&\s]+", re.IGNORECASE
+    r"(?P<name>[?&][\w.]*(?:password|secret|token|key)[\w.]*=)(?!\$\{)\S+?(?=&[\w.]+=|\s|$)", re.IGNORECASE
 )
 """An option of an address that holds a secret; a reference to a variable is none."""
 

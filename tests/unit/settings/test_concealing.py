@@ -22,3 +22,10 @@ def test_passwords_in_addresses_are_not_shown(written: str, seen: str) -> None:
 def test_options_with_secrets_are_not_shown_and_the_rest_is() -> None:
     address = "kafka://k.example:9092?sasl.username=moot&sasl.password=S3CRET&ssl.key.pem=S3CRET"
     assert concealed(address) == "kafka://k.example:9092?sasl.username=moot&sasl.password=…&ssl.key.pem=…"
+
+
+def test_a_secret_with_an_ampersand_is_not_shown_from_there_on() -> None:
+    assert (
+        concealed("kafka://k.example?sasl.password=S3C&RET&ssl.x=1")
+        == "kafka://k.example?sasl.password=…&ssl.x=1"
+    )

@@ -5,8 +5,9 @@ the families that concern the connection are taken. What is shown of an address 
 """
 
 import logging
+import re
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -20,6 +21,9 @@ _QUIET.setLevel(logging.CRITICAL)
 
 SCHEME = "kafka://"
 FAMILIES = ("security.", "sasl.", "ssl.", "socket.", "broker.address.", "client.dns.", "https.")
+_SERVER = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
+_NAME = re.compile(r"[a-z]+(\.[a-z]+)+")
+"""As options are called; what follows another option may be the rest of its value."""
 
 
 class Brokers(Struct, frozen=True):
@@ -47,13 +51,32 @@ def is_kafka(url: str) -> bool:
 
 
 def brokers_of(url: str) -> Brokers:
+    """What a `log.url` means. Where it cannot be read no piece of it is told: it may be one of a password."""
     servers, _, query = url.removeprefix(SCHEME).partition("?")
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    strange = sorted(name for name in options if not name.startswith(FAMILIES))
-    if strange:
-        raise BadValue(
-            f"log.url has an option that is not about the connection: {strange[0]}",
-            detail=f"taken are those of librdkafka that begin with {', '.join(FAMILIES)}",
-            fix=(f"leave {strange[0]} out",),
-        )
-    return Brokers(servers.rstrip("/"), options)
+    servers = servers.rstrip("/")
+    if not all(_SERVER.fullmatch(server) for server in servers.split(",")):
+        raise _unreadable("the servers cannot be read", f"expected {SCHEME}HOST:PORT[,HOST:PORT…]")
+    options: dict[str, str] = {}
+    for n, pair in enumerate(query.split("&") if query else (), 1):
+        name, equals, value = pair.partition("=")
+        if not equals or not name.startswith(FAMILIES):
+            which = f"option {n} behind the ?" if options or not _NAME.fullmatch(name) else name
+            raise _unreadable(
+                f"{which} is not about the connection",
+                f"expected NAME=VALUE as in librdkafka, where NAME begins with {', '.join(FAMILIES)}",
+                f"leave {which} out",
+            )
+        options[name] = unquote(value)
+    return Brokers(servers, options)
+
+
+def _unreadable(what: str, expected: str, *fix: str) -> BadValue:
+    return BadValue(
+        f"log.url: {what}",
+        detail=expected,
+        fix=(
+            "give user and password as the options sasl.username and sasl.password",
+            "percent-encode the password, also where ${…} stands for it: & is %26, % is %25",
+            *fix,
+        ),
+    )

@@ -2,7 +2,7 @@
 shown."""
 
 import re
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 
 from msgspec import Struct
 
@@ -11,6 +11,8 @@ from moot.errors import BadValue
 SCHEMES = ("postgresql", "postgres")
 DEFAULT_SCHEMA = "moot"
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_PASSWORD_ENDS_EARLY = re.compile(r"://[^/?#]*([/?#].*@|.*#)", re.DOTALL)
+"""What a password does to an address that has characters in it which mean something there."""
 
 
 class Address(Struct, frozen=True):
@@ -26,32 +28,45 @@ class Address(Struct, frozen=True):
 
 
 def is_postgres(url: str) -> bool:
-    return urlsplit(url).scheme in SCHEMES
+    return url.partition(":")[0].lower() in SCHEMES
 
 
 def address_of(url: str, *, unsafe: bool = False) -> Address:
-    """What a `store.url` means."""
+    """What a `store.url` means. Where it cannot be read no piece of it is told: it may be one of the password."""
+    if not is_postgres(url):
+        raise _unreadable("it does not begin with postgresql://")
+    if _PASSWORD_ENDS_EARLY.search(url):
+        raise _unreadable("a / ? or # ends the password before its @, or there is a # in the rest of it")
     try:
         parts = urlsplit(url)
-        options = parse_qsl(parts.query, keep_blank_values=True)
+        options = _options(parts.query)
         host, port = parts.hostname or "", parts.port
-    except ValueError as error:
-        raise _unreadable(str(error)) from error
-    if parts.scheme not in SCHEMES:
-        raise _unreadable(f"it begins with {parts.scheme!a}")
+    except ValueError:
+        raise _unreadable("host and port cannot be told apart from the rest") from None
     schema = dict(options).get("schema", DEFAULT_SCHEMA)
     if not _SCHEMA.fullmatch(schema):
-        raise _unreadable(f"{schema!a} is not a name for a schema: small letters, digits and _")
-    rest = urlencode([(name, value) for name, value in options if name != "schema"])
+        raise _unreadable("schema has to be a name of small letters, digits and _")
+    rest = urlencode([(name, value) for name, value in options if name != "schema"], quote_via=quote)
     dsn = urlunsplit(("postgresql", parts.netloc, parts.path, rest, ""))
     place = f"{host}:{port}" if port else host
     shown = f"postgresql://{place}{parts.path}" + (f"?schema={schema}" if schema != DEFAULT_SCHEMA else "")
     return Address(dsn, schema, shown, unsafe)
 
 
+def _options(query: str) -> list[tuple[str, str]]:
+    """As PostgreSQL's own programs read them: a plus is a plus."""
+    pairs = [pair.partition("=") for pair in query.split("&") if pair]
+    if not all(equals for _, equals, _ in pairs):
+        raise _unreadable("an option behind the ? has no value; an & inside of one is written as %26")
+    return [(unquote(name), unquote(value)) for name, _, value in pairs]
+
+
 def _unreadable(reason: str) -> BadValue:
     return BadValue(
         "store.url is not the address of a PostgreSQL database",
         detail=f"{reason}; expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE, perhaps with ?schema=NAME",
-        fix=('set store.url, for example "postgresql://moot:${MOOT_PG_PASSWORD}@db.example/moot"',),
+        fix=(
+            "percent-encode the password, also where ${…} stands for it: / is %2F, ? is %3F, # is %23, % is %25",
+            'set store.url, for example "postgresql://moot:${MOOT_PG_PASSWORD}@db.example/moot"',
+        ),
     )
