@@ -88,6 +88,9 @@ class EmbeddedLog:
                 fresh = [event for event in events if self._last < event.id <= end]
                 if not fresh or fresh[0].id > self._last + 1:
                     await self._skip_forgotten()
+                    fresh = [
+                        event for event in fresh if event.id > self._last
+                    ]  # some may have come in meanwhile
                 if not fresh:
                     return  # the ids between were given to nobody, or taken in meanwhile
                 self._take_in(fresh)

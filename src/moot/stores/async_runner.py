@@ -5,6 +5,7 @@ Below: an engine whose every step is awaited, as one that speaks to a database s
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
@@ -12,7 +13,18 @@ from moot.failpoints import failpoint
 from moot.model.event import Commit
 from moot.ports import Scope
 from moot.stores.desk import Desk, Dirty
-from moot.stores.runner import BadRow, Chore, Job, Source, Writer, decided, end_process, has_only_bad, settle
+from moot.stores.runner import (
+    BadRow,
+    Chore,
+    Job,
+    Source,
+    Writer,
+    decided,
+    end_process,
+    fail_alone,
+    has_only_bad,
+    settle,
+)
 
 T = TypeVar("T")
 
@@ -47,8 +59,8 @@ class AsyncEngine(Protocol):
 async def run_batch(engine: AsyncEngine, jobs: list[Job], source: Source) -> Commit:
     """One transaction for all jobs. Their answers and errors are set; returns what happened, in order."""
     failpoint("write.begin")
-    await engine.begin()
     try:
+        await engine.begin()
         failpoint("write.begun")
         desk = await engine.load([job.scope for job in jobs])
         failpoint("write.loaded")
@@ -82,8 +94,13 @@ async def run_jobs(engine: AsyncEngine, jobs: list[Job], source: Source) -> list
                 return []
             break
     done: list[Commit] = []
-    for job in jobs:
-        done += await run_jobs(engine, [job], source)
+    left = deque(jobs)
+    while left:
+        try:
+            done += await run_jobs(engine, [left[0]], source)
+        except Exception as failure:  # those before it are committed, and have to hear so
+            fail_alone(left, failure)
+        left.popleft()
     return done
 
 

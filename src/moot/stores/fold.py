@@ -77,6 +77,7 @@ def _drop_conversation(desk: Desk, change: DropConversation, dirty: Dirty) -> No
     for by_conversation in (desk.members_of, desk.turns_of, desk.asks_of, desk.rounds_of, desk.rosters):
         by_conversation.pop(gone, None)
     dirty.messages = [m for m in dirty.messages if m.conversation != gone]
+    dirty.revisions = [r for r in dirty.revisions if r[0].conversation != gone]
     dirty.summaries = [s for s in dirty.summaries if s.conversation != gone]
     desk.shelves.drop_of_conversation(TABLES, gone)
     dirty.drop_records_of(TABLES, gone)

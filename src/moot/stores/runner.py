@@ -124,8 +124,8 @@ def decided(desk: Desk, jobs: list[Job], source: Source) -> Dirty:
 def run_batch(engine: Engine, jobs: list[Job], source: Source) -> Commit:
     """One transaction for all jobs. Their answers and errors are set; returns what happened, in order."""
     failpoint("write.begin")
-    engine.begin()
     try:
+        engine.begin()
         failpoint("write.begun")
         desk = engine.load([job.scope for job in jobs])
         failpoint("write.loaded")
@@ -150,9 +150,22 @@ def run_jobs(engine: Engine, jobs: list[Job], source: Source) -> list[Commit]:
         if has_only_bad(jobs, bad):
             return []
     done: list[Commit] = []
-    for job in jobs:
-        done += run_jobs(engine, [job], source)
+    left = deque(jobs)
+    while left:
+        try:
+            done += run_jobs(engine, [left[0]], source)
+        except Exception as failure:  # those before it are committed, and have to hear so
+            fail_alone(left, failure)
+        left.popleft()
     return done
+
+
+def fail_alone(left: deque[Job], failure: Exception) -> None:
+    """Of commands that are tried one by one, the first of these failed. Where the store is out of reach, so did those
+    behind it: trying each of them would take as long again."""
+    left[0].error, left[0].answer = failure, None
+    while isinstance(failure, StoreUnwritable) and len(left) > 1:
+        left.pop().error = failure
 
 
 def has_only_bad(jobs: list[Job], bad: BadRow) -> bool:
@@ -225,9 +238,9 @@ class Writer:
         return jobs, self._chores.popleft() if self._chores else None
 
     def _settle(self, jobs: list[Job], error: BaseException | None, done: list[Commit]) -> None:
-        for watcher in self.watchers:
-            watcher(len(jobs), perf_counter() - self._began, error is not None)
         try:
+            for watcher in self.watchers:
+                watcher(len(jobs), perf_counter() - self._began, error is not None)
             failpoint("write.preack")
             for commit in done:
                 self._hosts_moved = self._hosts_moved or commit.hosts_may_differ

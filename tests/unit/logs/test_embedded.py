@@ -168,3 +168,23 @@ async def test_following_costs_no_reads_though_ids_have_gaps() -> None:
     assert await told(follower, 3) == [5, 9, 20]
     assert await told(log.subscribe(after=7, conversation=HERE), 2) == [9, 20]
     assert kept.reads == 0
+
+
+async def test_what_this_process_stores_while_it_reads_is_handed_out_once() -> None:
+    """Between numbers that nobody has, it looks whether events were forgotten: meanwhile the same may come anyway."""
+
+    class Meanwhile(Kept):
+        async def last_event(self) -> int:
+            return self.events_[-1].id
+
+        async def horizon(self) -> int:
+            log.committed(Commit(self.events_[:1], follows=0))
+            return 0
+
+    kept = Meanwhile()
+    log = EmbeddedLog(kept)
+    heard: list[int] = []
+    log.watch(lambda events: heard.extend(event.id for event in events))
+    kept.events_ = [Event(type=EventType.MESSAGE_POSTED, at=0.0, conversation=HERE, id=n) for n in (5, 9)]
+    await log.catch_up()
+    assert heard == [5, 9]

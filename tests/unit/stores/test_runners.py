@@ -31,9 +31,13 @@ class Plan:
         self.steps: list[str] = []
         self.sizes: list[int] = []
         self.fails: dict[str, BaseException] = {}
+        self.gone_after = 0
+        """How many commits there are before it is out of reach."""
 
     def step(self, name: str) -> None:
         self.steps.append(name)
+        if name == "begin" and self.gone_after and self.steps.count("commit") == self.gone_after:
+            raise StoreUnwritable("the server went away")
         if name in self.fails:
             raise self.fails[name]
 
@@ -195,6 +199,28 @@ async def test_a_bad_row_fails_only_its_own_command(world: World) -> None:
     assert world.told == world.plan.stored == ["one", "two"]
 
 
+async def test_of_commands_tried_one_by_one_the_stored_are_told_so_whatever_happens_then(
+    world: World,
+) -> None:
+    world.plan.gone_after = 2
+    said = await world.do(saying("one"), saying("two"), saying(BAD), saying("three"))
+    assert said[:2] == ["one", "two"]
+    assert [type(one) for one in said[2:]] == [StoreUnwritable, StoreUnwritable]
+    assert world.told == world.plan.stored == ["one", "two"]
+    assert world.plan.steps.count("begin") == 4, "nobody asks a server that is away for each of them"
+
+
+async def test_a_watcher_that_fails_keeps_nobody_waiting(world: World) -> None:
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+
+    def fails(*_: Any) -> None:
+        raise ValueError("a watcher")
+
+    world.runner.watchers.append(fails)
+    assert await world.do(saying("one")) == ["one"]
+    assert await world.do(saying("two")) == ["two"]
+
+
 @pytest.mark.parametrize("step", ["begin", "load", "write", "commit"])
 async def test_where_a_step_fails_all_fail_nothing_stays_and_the_next_batch_goes_on(
     world: World, step: str
@@ -203,7 +229,7 @@ async def test_where_a_step_fails_all_fail_nothing_stays_and_the_next_batch_goes
     failed = await world.do(saying("one"), saying("two"))
     assert [type(one) for one in failed] == [StoreUnwritable, StoreUnwritable]
     assert world.plan.stored == world.told == []
-    assert ("rollback" in world.plan.steps) == (step != "begin")
+    assert "rollback" in world.plan.steps, "also what was half begun"
     world.plan.fails.clear()
     assert await world.do(saying("three")) == ["three"]
     assert world.plan.stored == ["three"]

@@ -87,13 +87,9 @@ class SqliteEngine:
             raise self._gone
         self._lock.take()
         self._locked = True
-        try:
-            with speaking_of(self.path):
-                self._connection.execute("BEGIN IMMEDIATE")
-                version = self._connection.data_version()
-        except BaseException:  # whatever stopped it, the others may go on
-            self.rollback()
-            raise
+        with speaking_of(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            version = self._connection.data_version()
         self._alone = version == self._version
         if not self._alone:  # somebody else has written since
             self._kept = None
@@ -243,8 +239,8 @@ class SqliteEngine:
         with speaking_of(self.path):
             if execute(SEARCH.indexed).get >= execute(SEARCH.newest_row).get:
                 return NO_END
-        self.begin()
         try:
+            self.begin()
             with speaking_of(self.path):
                 execute(SEARCH.index_some, (INDEXED_AT_ONCE,))
                 execute(SEARCH.index_times, (INDEXED_AT_ONCE,))
@@ -258,8 +254,8 @@ class SqliteEngine:
 
     def forget_some(self, before: float) -> int:
         """Forget the oldest events that are older than a moment; how many went."""
-        self.begin()
         try:
+            self.begin()
             with speaking_of(self.path):
                 upto = self._connection.execute(
                     WRITE.forgettable, (round(before * 1e6), FORGOTTEN_AT_ONCE)
