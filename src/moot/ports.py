@@ -279,7 +279,9 @@ class Log(Protocol):
 
     def watch(self, watcher: Callable[[list[Event]], None]) -> None:
         """Call it in order with every event from now on, whichever process stored it."""
-        ...
+
+    def watch_records(self, watcher: Callable[[list[Event]], None]) -> None:
+        """Call it with what the log says of messages, as it comes: from a log outside some twice, late or never."""
 
     def subscribe(self, after: int | None = None, conversation: ConversationId | None = None) -> Follower:
         """Follow from a position, or from now on; everything, or one conversation."""

@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import asyncpg
 import pytest
 
+from moot import Hub
 from moot.flow import create, enrol, post
 from moot.flow.enrol import Newcomer
+from moot.hub.telemetry.vitals import vitals_of
 from moot.logs.kafka.address import Brokers
 from moot.logs.kafka.cluster import Cluster
 from moot.logs.kafka.outlet import Outlet
@@ -16,14 +19,16 @@ from moot.logs.kafka.relay import LEASE_SECONDS, Relay
 from moot.model.ids import HostId, ParticipantId
 from moot.model.limits import Terms
 from moot.model.participant import Kind
+from moot.ports import Page
 from moot.stores.ids import ConversationIds
 from moot.stores.postgres.address import address_of
 from moot.stores.postgres.store import PostgresStore
 from moot.stores.runner import Source
 from moot.testing import ManualClock
-from tests.kafka.conftest import KafkaHome
+from tests.kafka.conftest import KafkaHome, homes_on_one_store
 from tests.kafka.mutator import Mutator
 from tests.kafka.test_records import answered, echo
+from tests.support.beneath import store_of
 from tests.support.kafka import broker, fresh_prefix
 from tests.support.postgres import empty_database, server
 from tests.support.processes import NIGHTLY
@@ -63,6 +68,45 @@ async def test_row_8_whatever_becomes_of_records_every_message_is_answered_once(
         for name in names:
             assert (await hub.inspector.replay(name)).equal
         await answered(hub, rooms[0].id, 10)
+
+
+async def differing(hub: Hub, room: str) -> list[int]:
+    """Messages that a view of this process has otherwise than the store."""
+    views, store = vitals_of(hub).views, store_of(hub)
+    assert views is not None
+    conversation = await store.conversation(room)
+    stored = await store.messages(conversation.id, Page(limit=1000))
+    kept = await views.messages(conversation, 0, conversation.head)
+    assert len(kept) == len(stored)
+    return [one.seq for one, other in zip(kept, stored, strict=True) if one != other]
+
+
+@pytest.mark.req("K-07")
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_views_on_two_machines_are_the_stores_whatever_becomes_of_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr("moot.logs.kafka.log.Outlet", lambda brokers: Mutator(brokers, seed))
+    homes = await homes_on_one_store(tmp_path, "one", "two")
+    async with homes[0].hub(echo("arya")) as one, homes[1].hub(echo("bob")) as two:
+        room = await one.conversations.create("room", participants=["arya", "bob"])
+        for number in range(8):
+            said = await (one, two)[number % 2].post(room.id, f"@arya @bob number {number}")
+            await one.settled(room.id, timeout=SLOW)
+            await (two, one)[number % 2].edit(said.id, f"@arya @bob edited {number}", version=1)
+        await all_published(one)
+        for hub in (one, two):
+            views = vitals_of(hub).views
+            assert views is not None
+            assert len(views) == 1, "it has a view, and did not read the store for each turn"
+            assert await differing(hub, room.id) == []
+        noticed = [vitals_of(hub).views for hub in (one, two)]
+        assert (
+            sum(found.counts.repeats + found.counts.gaps + found.counts.late for found in noticed if found)
+            > 0
+        )
+        for hub, name in ((one, "arya"), (two, "bob")):
+            assert (await hub.inspector.replay(name)).equal
 
 
 class Outbox:

@@ -21,6 +21,7 @@ from msgspec import Struct, structs
 from moot.context import identity
 from moot.context.closing_words import HUB, closing
 from moot.context.frames import Framed, Frames, line
+from moot.context.live_views import LiveViews, Spawn
 from moot.context.organisation import Organisation, org_place
 from moot.context.templates import Templates
 from moot.context.view import TurnView, ViewReads, Views
@@ -84,6 +85,7 @@ class Context:
         with the one in force."""
         self._reads = reads
         self._views = Views(reads)
+        self._live: LiveViews | None = None
         self._templates = templates
         self._workspaces = workspaces
         self._known = known
@@ -93,8 +95,16 @@ class Context:
         self.organisation = Organisation(templates, known, self._owners_role)
         self._last: OrderedDict[tuple[ParticipantId, ConversationId], bytes] = OrderedDict()
 
+    def keep_views(self, spawn: Spawn) -> LiveViews:
+        """From now on conversations are kept in memory, and brought up to date as the log tells of them."""
+        self._live = LiveViews(self._reads, spawn)
+        self._views = Views(self._reads, self._live)
+        return self._live
+
     def on_events(self, events: Sequence[Event]) -> None:
         """Prompts that quote what was taken back are not remembered."""
+        if self._live is not None:
+            self._live.on_events(events)
         gone = {event.conversation for event in events if event.type in TAKEN_BACK}
         for where in [where for where in self._last if where[1] in gone] if gone else ():
             del self._last[where]

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from moot.context import window
+from moot.context.live_views import LiveViews
 from moot.context.window import Size
 from moot.model.conversation import Conversation, ConversationKind, Member
 from moot.model.ids import ConversationId
@@ -43,10 +44,11 @@ class ViewReads(ConversationReads, Recall, Protocol):
 
 
 class Views:
-    """Builds views from the store."""
+    """Builds views from the store, and from what is kept of it in memory."""
 
-    def __init__(self, reads: ViewReads) -> None:
+    def __init__(self, reads: ViewReads, live: LiveViews | None = None) -> None:
         self._reads = reads
+        self._live = live
 
     async def of(
         self, turn: Turn, agent: Participant, size: Size, cost: Callable[[Message], int]
@@ -55,7 +57,10 @@ class Views:
         conversation = await self._conversation(turn.conversation)
         last = await self._last(turn) if size.grows else None
         start = window.reach(size, turn.lo, turn.hi, last.start if last else None)
-        messages = await self._read(conversation.id, start, turn.hi)
+        if self._live is None:
+            messages = await self._read(conversation.id, start, turn.hi)
+        else:
+            messages = await self._live.messages(conversation, start, turn.hi)
         start = window.begin(messages, size, turn.lo, turn.hi, cost)
         summary = await self._summary(conversation, start, last)
         return await self._view(turn, agent, conversation, messages, start=start, summary=summary)

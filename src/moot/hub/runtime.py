@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from moot.brains.code import AgentSpec, refuse_undecorated
+from moot.context.live_views import LiveViews
 from moot.context.prompt import Context
 from moot.context.templates import Templates
 from moot.context.view import TurnView
@@ -79,6 +80,7 @@ class Runtime:
         self._roles: dict[ParticipantId, str] = {}
         """As the owner wrote them."""
         self._summariser: Summariser | None = None
+        self._views: LiveViews | None = None
         self._heads: HeadsExport | None = None
         self._sender: SpanSender | None = None
         self._traced: Callable[[Commit], None] | None = None
@@ -139,6 +141,8 @@ class Runtime:
         await self._settings.begin(is_hub=self._is_hub)
         self._shares.when_gained(self._settings.lead)
         core.context = await self._context()
+        self._views = core.vitals.views = core.context.keep_views(self._tasks.spawn)
+        parts.log.watch_records(self._views.on_records)
         self._host = self._make_host(parts, handle)
         self.peers.belong_to(self._host)
         self._sweeper = Sweeper(
@@ -330,6 +334,8 @@ class Runtime:
 
     def _committed(self, commit: Commit) -> None:
         self.core.tails.on_commit(commit)
+        if self._views is not None:
+            self._views.on_commit(commit)
         self.peers.committed(commit)
         if self._traced is not None:
             self._traced(commit)

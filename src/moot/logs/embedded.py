@@ -143,5 +143,9 @@ class EmbeddedLog:
         # The store may hold more by now. Nobody is told of that before the watchers, nor ahead of what is live.
         return [event for event in events if event.id <= last], last
 
+    def watch_records(self, watcher: Callable[[list[Event]], None]) -> None:
+        """Its records are its events."""
+        self.watch(watcher)
+
     def subscribe(self, after: int | None = None, conversation: ConversationId | None = None) -> Subscription:
         return self._followers.add(self, after, conversation)

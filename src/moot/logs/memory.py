@@ -38,6 +38,10 @@ class MemoryLog:
     def watch(self, watcher: Callable[[list[Event]], None]) -> None:
         self._watchers.append(watcher)
 
+    def watch_records(self, watcher: Callable[[list[Event]], None]) -> None:
+        """Its records are its events."""
+        self.watch(watcher)
+
     def subscribe(self, after: int | None = None, conversation: ConversationId | None = None) -> Subscription:
         return self._followers.add(self, after, conversation)
 

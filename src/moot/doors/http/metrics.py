@@ -47,8 +47,23 @@ class Meters:
             "moot_config_leader", "1 where this hub's moot.toml says which links there are", registry=registry
         )
 
+        self._views = Gauge("moot_views_open", "Conversations that are kept in memory", registry=registry)
+        self._noticed = Gauge(
+            "moot_view_records", "Records of messages: gap, repeat, late", ["what"], registry=registry
+        )
+        self._mended = Gauge(
+            "moot_views_mended", "Views that were not the store's, and were read again", registry=registry
+        )
+
     def watch(self, vitals: Vitals) -> None:
         vitals.watch_batches(self._wrote)
+        if vitals.views is not None:
+            views, counts = vitals.views, vitals.views.counts
+            self._views.set_function(lambda: len(views))
+            self._noticed.labels("gap").set_function(lambda: counts.gaps)
+            self._noticed.labels("repeat").set_function(lambda: counts.repeats)
+            self._noticed.labels("late").set_function(lambda: counts.late)
+            self._mended.set_function(lambda: counts.mended)
         self._shares.set_function(lambda: vitals.shares_held)
         self._leads.set_function(lambda: float(vitals.leads))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from moot.context.live_views import LiveViews
 from moot.host.held_shares import HeldShares
 from moot.model.records.share import CONFIG
 from moot.ports import BatchWatcher
@@ -23,6 +24,8 @@ class Vitals:
         self._shares: HeldShares | None = None
         self._watch: Callable[[BatchWatcher], None] = lambda watcher: None
         self._leads = True
+        self.views: LiveViews | None = None
+        """What agents of this process see of their conversations."""
 
     def serve(self, shares: HeldShares, watch: Callable[[BatchWatcher], None], *, leads_alone: bool) -> None:
         self._shares, self._watch, self._leads = shares, watch, leads_alone

@@ -12,21 +12,14 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from moot.logs.kafka.address import Brokers
 from moot.logs.kafka.cluster import KafkaOutOfReach, spoken
-from moot.logs.kafka.record import UnreadableRecord, decoded
-from moot.model.event import Event, EventType
-from moot.model.ids import ConversationId, ParticipantId
+from moot.logs.kafka.record import UnreadableRecord, decoded, event_of
+from moot.model.event import Event
+from moot.model.ids import ParticipantId
 from moot.model.records.topic import TOPICS
 from moot.ports import OutboxReads, Records
 
 AT_ONCE = 500
 SECONDS = 5.0
-SAYS = {
-    "append": EventType.MESSAGE_POSTED,
-    "tool_result": EventType.MESSAGE_POSTED,
-    "system_message": EventType.MESSAGE_POSTED,
-    "edit": EventType.MESSAGE_EDITED,
-    "delete": EventType.MESSAGE_DELETED,
-}
 
 
 async def recorded(
@@ -74,7 +67,4 @@ def _event(value: bytes | None, instance: str) -> Event | None:
         envelope = decoded(value).envelope
     except UnreadableRecord:
         return None
-    kind = SAYS.get(envelope.action)
-    if kind is None or envelope.instance != instance or not envelope.seq:
-        return None
-    return Event(kind, 0.0, conversation=ConversationId(envelope.conversation_id), seq=envelope.seq)
+    return event_of(envelope) if envelope.instance == instance else None

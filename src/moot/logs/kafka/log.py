@@ -5,7 +5,7 @@ process that only looks, or says one thing and goes, never speaks to a broker: `
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Protocol
 
@@ -53,6 +53,7 @@ class KafkaLog(EmbeddedLog):
         self.places = Places(store, self.cluster, prefix)
         self.relay: Relay | None = None
         self.wakes: Wakes | None = None
+        self._record_watchers: list[Callable[[list[Event]], None]] = []
         self._awaited = 0
         self._serving: list[asyncio.Task[None]] = []
         self._looking: asyncio.Task[None] | None = None
@@ -68,7 +69,14 @@ class KafkaLog(EmbeddedLog):
                 host=host,
                 instance=instance,
             )
-            self.wakes = Wakes(self._store, self._brokers, self.places, instance=instance, look=self.grown)
+            self.wakes = Wakes(
+                self._store,
+                self._brokers,
+                self.places,
+                instance=instance,
+                look=self.grown,
+                on_records=self._on_records,
+            )
             self.watch(self._on_events)
             loop = asyncio.get_running_loop()
             self._serving = [loop.create_task(self.relay.run()), loop.create_task(self._keep_depth())]
@@ -86,6 +94,13 @@ class KafkaLog(EmbeddedLog):
             why = str(trouble) or f"no answer within {START_SECONDS:g} s"
             log.warning("Kafka is out of reach", action="kafka_away", error=why)
             self.wakes.refresh()
+
+    def watch_records(self, watcher: Callable[[list[Event]], None]) -> None:
+        self._record_watchers.append(watcher)
+
+    def _on_records(self, records: list[Event]) -> None:
+        for watcher in self._record_watchers:
+            watcher(records)
 
     def committed(self, commit: Commit) -> None:
         super().committed(commit)

@@ -9,7 +9,8 @@ from typing import Any
 
 from msgspec import UNSET, DecodeError, Struct, UnsetType, ValidationError, convert, json, to_builtins
 
-from moot.model.ids import address
+from moot.model.event import Event, EventType
+from moot.model.ids import ConversationId, address
 from moot.model.records.outbox import OutboxRow
 
 VERSION = "1.0.0"
@@ -38,6 +39,14 @@ class Envelope(Struct, frozen=True, omit_defaults=False):
     """Everything up to here can be read by whoever is told; 0 where it says nothing of it."""
 
 
+EVENTS_OF = {
+    "append": EventType.MESSAGE_POSTED,
+    "tool_result": EventType.MESSAGE_POSTED,
+    "system_message": EventType.MESSAGE_POSTED,
+    "edit": EventType.MESSAGE_EDITED,
+    "delete": EventType.MESSAGE_DELETED,
+}
+"""What an action says of a message."""
 FIELDS = frozenset(Envelope.__struct_fields__)
 _encoder = json.Encoder()
 
@@ -96,3 +105,11 @@ def decoded(value: bytes | None) -> Record:
     if envelope.version.partition(".")[0] != KNOWN_MAJOR:
         raise UnreadableRecord(f"version {envelope.version} is not known here")
     return Record(envelope, {name: more for name, more in found.items() if name not in FIELDS})
+
+
+def event_of(envelope: Envelope) -> Event | None:
+    """What a record tells of a message: that it was posted, edited or deleted; None where it tells of none."""
+    kind = EVENTS_OF.get(envelope.action)
+    if kind is None or not envelope.seq:
+        return None
+    return Event(kind, 0.0, conversation=ConversationId(envelope.conversation_id), seq=envelope.seq)

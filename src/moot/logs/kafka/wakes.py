@@ -21,7 +21,8 @@ from moot.logs.kafka.cluster import KafkaOutOfReach, Place
 from moot.logs.kafka.offsets import GroupOffsets
 from moot.logs.kafka.places import Places, StoreOfTopics
 from moot.logs.kafka.reader import RecordRead, TopicReader
-from moot.logs.kafka.record import UnreadableRecord, decoded
+from moot.logs.kafka.record import UnreadableRecord, decoded, event_of
+from moot.model.event import Event
 from moot.model.ids import ParticipantId
 from moot.model.records.outbox import POINTER
 from moot.model.records.topic import AgentTopic
@@ -60,6 +61,7 @@ class Wakes:
         *,
         instance: str,
         look: Callable[[int], None],
+        on_records: Callable[[list[Event]], None] = lambda records: None,
     ) -> None:
         self._store = store
         self._brokers = brokers
@@ -68,6 +70,7 @@ class Wakes:
         self._instance = instance
         self._look = look
         """Says that everything up to an event can be read, or soon can; 0 for whatever there is."""
+        self._on_records = on_records
         self._agents: set[ParticipantId] = set()
         self._watches = False
         self.shares: Shares = all_parts
@@ -202,6 +205,7 @@ class Wakes:
 
     def _take(self, batch: list[RecordRead]) -> None:
         newest, is_news, is_pointed = 0, False, False
+        messages: list[Event] = []
         for received in batch:
             self._reached[received.topic, received.part] = received.place + 1
             try:
@@ -214,7 +218,11 @@ class Wakes:
                 self._pass_over(received.topic, envelope.instance)
                 continue
             newest, is_news = max(newest, envelope.event), True
+            if (event := event_of(envelope)) is not None:
+                messages.append(event)
             is_pointed = is_pointed or envelope.action == POINTER
+        if messages:
+            self._on_records(messages)
         if is_news:
             self._look(newest)
         if is_pointed:
