@@ -9,9 +9,7 @@ from moot.bridges.intake import Manners
 from moot.bridges.worker import BridgeWorker
 from moot.model.records.chat_apps.bridge import ChatKind
 from tests.bridges.worlds import AGENTS, KARL, Shown, World
-from tests.support.waiting import until
-
-SECONDS = 10.0
+from tests.support.waiting import PATIENCE, until
 
 
 class Stage:
@@ -22,7 +20,7 @@ class Stage:
         self.worker: BridgeWorker
         self._running: asyncio.Task[None] | None = None
 
-    async def connect(self, seconds: float = SECONDS) -> None:
+    async def connect(self, seconds: float = PATIENCE) -> None:
         self.worker = BridgeWorker(self.hub, self.world.bridge(), self.manners)
         self._running = asyncio.ensure_future(self.worker.run())
         async with asyncio.timeout(seconds):
@@ -45,12 +43,12 @@ class Stage:
         async def at_rest() -> bool:
             if not self.world.is_drained():
                 return False
-            await self.hub.settled(timeout=SECONDS)
+            await self.hub.settled(timeout=PATIENCE)
             await self.worker.dispatch.plan_all()
             await self.worker.dispatch.settled()
             return self.world.is_drained()
 
-        await until(at_rest, bool, SECONDS)
+        await until(at_rest, bool, PATIENCE)
 
     async def group(self, kind: ChatKind = ChatKind.SUPERGROUP) -> tuple[str, str]:
         """A paired group with all bots in it: the chat, and its conversation."""
@@ -62,7 +60,7 @@ class Stage:
         code = await self.hub.bridges.code(self.world.bridge_name)
         names = "" if self.world.has_bots else " ".join(agents)
         self.world.say(chat, account, f"/pair {code.code} {names}")
-        found = await until(lambda: self.chat(chat), lambda one: one.state == "paired", SECONDS)
+        found = await until(lambda: self.chat(chat), lambda one: one.state == "paired", PATIENCE)
         await self.quiet()
         return str(found.conversation)
 

@@ -91,10 +91,10 @@ async def test_a_button_is_pressed_only_by_whose_decision_it_is(stage: Stage) ->
     await stage.pair(private, KARL, ["critic"])
     await stage.hub.bridges.link(stage.world.bridge_name, KARL, "user")
     stage.world.say(private, KARL, "decide please")
-    post = await until(lambda: newest(stage, private), lambda shown: "ship it?" in shown.text, seconds=10)
+    post = await until(lambda: newest(stage, private), lambda shown: "ship it?" in shown.text)
     await stage.hub.bridges.unlink(stage.world.bridge_name, KARL)
     stage.world.press(private, KARL, post.id, 1)
-    await until(lambda: newest(stage, private), lambda shown: "not yours" in shown.text, seconds=10)
+    await until(lambda: newest(stage, private), lambda shown: "not yours" in shown.text)
     assert [one.state for one in await stage.hub.decisions.list()] == ["open"]
 
 
@@ -107,16 +107,16 @@ async def test_what_a_brake_stopped_goes_on_by_a_button_once_and_not_by_guests(s
     await stage.hub.bridges.link(stage.world.bridge_name, KARL, "user")
     await stage.hub.conversations.configure(where, max_agent_turns_per_message=100, max_depth=100)
     stage.world.say(chat, KARL, "@writer loop with critic")
-    found = await until(lambda: newest(stage, chat), lambda shown: "/continue" in shown.text, seconds=20)
+    found = await until(lambda: newest(stage, chat), lambda shown: "/continue" in shown.text)
     stage.world.press(chat, EVE, found.id, 0)
-    await until(lambda: newest(stage, chat), lambda shown: "guests cannot" in shown.text, seconds=10)
+    await until(lambda: newest(stage, chat), lambda shown: "guests cannot" in shown.text)
     stage.world.press(chat, KARL, found.id, 1)
     changed = await until(
         lambda: shown_as(stage, chat, found.id), lambda shown: "user: Stay off" in shown.text, seconds=10
     )
     assert "/continue" in changed.text
     stage.world.press(chat, KARL, found.id, 0)
-    await until(lambda: newest(stage, chat), lambda shown: "chosen already" in shown.text, seconds=10)
+    await until(lambda: newest(stage, chat), lambda shown: "chosen already" in shown.text)
 
 
 async def shown_as(stage: Stage, chat: str, id: str) -> Shown:

@@ -96,7 +96,7 @@ async def test_told_to_wait_it_keeps_the_order_and_loses_nothing(stage: Stage) -
     stage.world.flood(0.3)
     for agent in AGENTS:  # one that is asked twice in a row may answer both at once
         stage.world.say(chat, KARL, f"@{agent} go on")
-    shown = await until(lambda: stage.shown(chat, before), lambda posts: len(posts) == 3, seconds=15)
+    shown = await until(lambda: stage.shown(chat, before), lambda posts: len(posts) == 3)
     assert [post.speaker for post in shown] == list(AGENTS)
 
 
@@ -223,8 +223,8 @@ async def test_a_decision_is_taken_by_a_button_and_only_by_whose_it_is(stage: St
     await stage.pair(private, KARL, ["critic"])
     await stage.hub.bridges.link(stage.world.bridge_name, KARL, "user")
     stage.world.say(private, KARL, "decide please")
-    asked = await until(lambda: stage.hub.decisions.list(state="open"), bool, seconds=10)
-    post = await until(lambda: latest(stage, private), lambda text: "ship it?" in text.text, seconds=10)
+    asked = await until(lambda: stage.hub.decisions.list(state="open"), bool)
+    post = await until(lambda: latest(stage, private), lambda text: "ship it?" in text.text)
     stage.world.press(private, KARL, post.id, 0)
     await stage.quiet()
     [decision] = await stage.hub.decisions.list()

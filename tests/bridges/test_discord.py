@@ -91,7 +91,7 @@ async def test_a_connection_that_breaks_is_resumed_without_a_gap(stage: Stage, s
     chat, where = await stage.group()
     await server.gateway.cut()
     stage.world.say(chat, KARL, "said while nobody listened")
-    await until(lambda: stage.said(where), lambda said: len(said) == 1, seconds=15)
+    await until(lambda: stage.said(where), lambda said: len(said) == 1)
     assert server.gateway.resumed == 1
 
 
@@ -120,7 +120,6 @@ async def test_what_was_missed_is_found_behind_any_number_of_agents_posts(
     await until(
         lambda: stage.said(where),
         lambda said: [text for _, text in said] == ["heard", "said while nobody listened"],
-        seconds=15,
     )
 
 
@@ -170,7 +169,7 @@ async def test_a_webhooks_address_is_in_nothing_that_is_kept_or_logged(
     for status in (400, 403, 404, 500):
         server.refusals.append((status, "no"))
         stage.world.say(chat, KARL, "@critic try")
-        await until(lambda: refusals_left(server), lambda left: not left, seconds=10)
+        await until(lambda: refusals_left(server), lambda left: not left)
     await stage.quiet()
     posts = [*await stage.hub.bridges.posts("dead"), *await stage.hub.bridges.posts("unconfirmed")]
     assert len(posts) >= 3
@@ -191,7 +190,7 @@ async def test_headers_that_tell_to_wait_are_obeyed_and_nothing_is_lost(
     before = len(stage.world.posts(chat))
     for number in range(6):
         await stage.hub.post(where, f"line {number}")
-    shown = await until(lambda: stage.shown(chat, before), lambda posts: len(posts) == 6, seconds=20)
+    shown = await until(lambda: stage.shown(chat, before), lambda posts: len(posts) == 6)
     assert [post.text for post in shown] == [f"● user: line {number}" for number in range(6)]
 
 

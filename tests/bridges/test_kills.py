@@ -13,14 +13,16 @@ from moot.bridges import lease
 from moot.bridges.intake import Manners
 from moot.bridges.worker import BridgeWorker
 from moot.failpoints import BRIDGE_POINTS
+from moot.testing.fake_discord import FakeDiscord
 from moot.testing.fake_telegram import FakeTelegram
 from tests.bridges.aftermath import Aftermath, aftermath
 from tests.bridges.conftest import player
 from tests.bridges.stage import Stage
-from tests.bridges.worlds import AGENTS, KARL, TelegramWorld
+from tests.bridges.worlds import AGENTS, KARL, READER, WORLDS, DiscordWorld, TelegramWorld
 from tests.support.processes import path_of_imports
+from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.req("G-13")
+pytestmark = pytest.mark.req("G-13", "G-14")
 
 SERVING = """
 import asyncio, sys
@@ -39,28 +41,34 @@ def short_leases(seconds: str) -> None:
     lease.MARGIN_SECONDS = float(seconds) / 10
 
 
-async def serve(home: str, url: str, seconds: str) -> None:
+def world_at(app: str, url: str) -> TelegramWorld | DiscordWorld:
+    """A chat app whose server runs in another process."""
+    world = TelegramWorld(FakeTelegram()) if app == "telegram" else DiscordWorld(FakeDiscord(READER))
+    world.server.url = url
+    return world
+
+
+async def serve(home: str, app: str, url: str, seconds: str) -> None:
     """A hub with its bridge, as a process that can be killed."""
     short_leases(seconds)
-    server = FakeTelegram()
-    server.url = url
     async with Hub.open(home, agents=[player(name) for name in AGENTS]) as hub:
-        await BridgeWorker(hub, TelegramWorld(server).bridge(), Manners()).run()
+        await BridgeWorker(hub, world_at(app, url).bridge(), Manners()).run()
 
 
-async def killed(home: Path, url: str, point: str, seconds: float) -> int:
+async def killed(home: Path, app: str, url: str, point: str, seconds: float) -> int:
     """How a hub ended that was to be killed at a point."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
         SERVING,
         str(home),
+        app,
         url,
         str(seconds),
         env={**os.environ, "PYTHONPATH": path_of_imports(), "MOOT_FAILPOINT": f"{point}:kill:1"},
     )
     try:
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(PATIENCE):
             return await child.wait()
     finally:
         if child.returncode is None:
@@ -68,20 +76,20 @@ async def killed(home: Path, url: str, point: str, seconds: float) -> int:
             await child.wait()
 
 
-async def after_a_kill(home: Path, point: str, seconds: float) -> Aftermath:
+async def after_a_kill(home: Path, app: str, point: str, seconds: float) -> Aftermath:
     (home / "moot.toml").write_text(SETTINGS)
-    async with FakeTelegram() as server:
-        world = TelegramWorld(server)
+    async with WORLDS[app]() as world:
         async with Hub.open(home, agents=[player(name) for name in AGENTS]) as hub:
             stage = Stage(hub, world)
             await stage.connect()
             chat, where = await stage.group()
-            await hub.bridges.link("telegram", KARL, "user")
+            await hub.bridges.link(app, KARL, "user")
             await stage.disconnect()
         before = len(world.posts(chat))
         for line in LINES:
             world.say(chat, KARL, line)
-        if await killed(home, server.url, point, seconds) != -signal.SIGKILL:
+        assert isinstance(world, TelegramWorld | DiscordWorld)
+        if await killed(home, app, world.server.url, point, seconds) != -signal.SIGKILL:
             raise RuntimeError(f"the hub was not killed at {point}")
         async with Hub.open(home, agents=[player(name) for name in AGENTS]) as hub:
             stage = Stage(hub, world)
@@ -94,20 +102,22 @@ async def after_a_kill(home: Path, point: str, seconds: float) -> Aftermath:
 
 
 @pytest.mark.parametrize("point", BRIDGE_POINTS)
+@pytest.mark.parametrize("app", ["telegram", "discord"])
 async def test_killed_at_any_point_nothing_is_doubled_or_lost_unseen(
-    point: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: str, point: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("LEASE_SECONDS", "RENEW_SECONDS", "MARGIN_SECONDS"):
         monkeypatch.setattr(lease, name, getattr(lease, name))
     short_leases("1.0")
-    found = await after_a_kill(tmp_path, point, 1.0)
+    found = await after_a_kill(tmp_path, app, point, 1.0)
     assert found.broken_promises(WROTE, ANSWERS) == []
     listed = [text for text in (*found.shown, *found.unsure) if "max_depth" in text]
     told = [text for text in found.shown if "It may have been done" in text]
     assert listed or told or found.laid_aside, "a command is answered, or said to have been cut short"
 
 
-async def test_another_hub_takes_over_within_ten_seconds(tmp_path: Path) -> None:
-    found = await after_a_kill(tmp_path, "bridge.sent", lease.LEASE_SECONDS)
+@pytest.mark.parametrize("app", ["telegram", "discord"])
+async def test_another_hub_takes_over_within_ten_seconds(app: str, tmp_path: Path) -> None:
+    found = await after_a_kill(tmp_path, app, "bridge.sent", lease.LEASE_SECONDS)
     assert found.seconds < 10
     assert found.broken_promises(WROTE, ANSWERS) == []

@@ -13,7 +13,7 @@ from moot.settings.values import BridgeSettings
 from moot.testing.fake_telegram import FakeTelegram
 from tests.bridges.conftest import player
 from tests.doors.cli.shell import Shell, Told
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.req("G-13")
 
@@ -80,18 +80,18 @@ async def test_a_chat_is_paired_its_account_linked_and_a_post_sent_again(set_up:
     group = server.add_supergroup("Team A", *TOKENS.values())
     agents = [player("writer"), player("critic")]
     async with Hub.open(set_up.home, agents=agents) as hub, open_bridges(hub) as [worker]:
-        await asyncio.wait_for(worker.is_running.wait(), 10)
+        await asyncio.wait_for(worker.is_running.wait(), PATIENCE)
         line = (await set_up.moot("bridge", "telegram", "add")).out.strip()
         server.say(group, 1001, "Karl", line)
-        await until(lambda: posts(server, group.id), lambda texts: any("Paired" in one for one in texts), 15)
+        await until(lambda: posts(server, group.id), lambda texts: any("Paired" in one for one in texts))
         server.breaks.append(False)
         server.say(group, 1001, "Karl", "@writer_bot hello")
-        await until(lambda: hub.bridges.posts("unconfirmed"), bool, 15)
+        await until(lambda: hub.bridges.posts("unconfirmed"), bool)
         listed = await set_up.moot("bridge", "posts", "--json")
         [post] = listed.json["posts"] if isinstance(listed.json, dict) else listed.json
         assert post["state"] == "unconfirmed"
         assert (await set_up.moot("bridge", "resend", post["id"])).code == 0
-        await until(lambda: posts(server, group.id), lambda texts: "writer answers writer hello" in texts, 15)
+        await until(lambda: posts(server, group.id), lambda texts: "writer answers writer hello" in texts)
         linked = await set_up.moot("people", "link", "telegram", "1001", "user")
         assert "linked" in linked.out
         status = await set_up.moot("bridge", "telegram", "status", "--json")

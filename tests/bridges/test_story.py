@@ -15,6 +15,7 @@ from tests.bridges.conftest import player
 from tests.bridges.stage import Stage
 from tests.bridges.worlds import AGENTS, KARL, TelegramWorld
 from tests.doors.tui.room import chat_with
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.req("G-12", "G-13")
 
@@ -44,7 +45,7 @@ async def test_a_conversation_goes_from_the_terminal_to_telegram_to_the_browser(
         FakeTelegram() as server,
         Hub.open(tmp_path, agents=[player(name) for name in AGENTS]) as hub,
         open_doors(hub, Home(tmp_path), facts) as at,
-        httpx2.AsyncClient(base_url=at.url, timeout=20) as client,
+        httpx2.AsyncClient(base_url=at.url, timeout=PATIENCE) as client,
     ):
         stage = Stage(hub, TelegramWorld(server))
         await stage.connect()

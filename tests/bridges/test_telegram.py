@@ -74,7 +74,7 @@ async def test_a_post_to_a_group_that_has_moved_follows_it(stage: Stage, server:
     for bot in server.bots.values():
         bot.queue.clear()  # nobody was told
     await stage.hub.post(where, "from elsewhere")
-    posts = await until(lambda: stage.shown(str(new.id)), bool, seconds=10)
+    posts = await until(lambda: stage.shown(str(new.id)), bool)
     assert [post.text for post in posts] == ["● user: from elsewhere"]
 
 
@@ -87,7 +87,7 @@ async def test_told_to_wait_for_five_seconds_it_waits_and_keeps_the_order(
     began = time.monotonic()
     for name in AGENTS:
         stage.world.say(chat, KARL, f"@{name} go on")
-    shown = await until(lambda: stage.shown(chat, before), lambda posts: len(posts) == 3, seconds=20)
+    shown = await until(lambda: stage.shown(chat, before), lambda posts: len(posts) == 3)
     assert time.monotonic() - began >= 5.0
     assert [post.speaker for post in shown] == list(AGENTS)
     assert [method for _, method, _ in server.calls].count("sendMessage") == before + 4, (
@@ -257,9 +257,9 @@ async def test_an_answer_that_grows_is_shown_as_a_draft_in_a_private_chat(
     @agent("writer")
     async def slow(turn: Any) -> str:
         await turn.say("one ")
-        await until(lambda: drafts(server), lambda found: "one" in found, seconds=10)
+        await until(lambda: drafts(server), lambda found: "one" in found)
         await turn.say("two")
-        await until(lambda: drafts(server), lambda found: "one two" in found, seconds=10)
+        await until(lambda: drafts(server), lambda found: "one two" in found)
         return "one two"
 
     async with Hub.open(tmp_path, agents=[slow]) as hub:

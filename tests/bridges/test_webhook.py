@@ -104,7 +104,7 @@ async def test_nobody_but_telegram_is_listened_to(stage: Stage) -> None:
 
 async def test_the_check_says_whether_telegram_calls_this_hub(stage: Stage) -> None:
     world = world_of(stage)
-    await until(lambda: hooks(world), all, seconds=10)
+    await until(lambda: hooks(world), all)
     tokens, url = world.tokens, world.server.url
     found = await checked(tokens, url, [], hub_polls=True, posts=False, webhook_url=world.plan.url)
     assert [one.state for one in found] == [OK] * 6

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from moot import Hub
+from moot.bridges import lease
 from moot.testing.fake_telegram import FakeTelegram
 from tests.bridges.aftermath import aftermath
 from tests.bridges.conftest import player
@@ -56,8 +57,9 @@ async def test_the_other_hub_takes_a_bridge_over_within_ten_seconds_and_doubles_
             "-c",
             SERVING,
             str(one),
+            "telegram",
             server.url,
-            "6.0",
+            str(lease.LEASE_SECONDS),
             env={**os.environ, "PYTHONPATH": path_of_imports(), "MOOT_FAILPOINT": "bridge.sent:kill:1"},
         )
         try:

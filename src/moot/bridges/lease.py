@@ -6,8 +6,8 @@ from moot.flow.hold_bridge import HoldBridge
 from moot.hub import Hub
 from moot.model.records.chat_apps.bridge import BridgeLease
 
-LEASE_SECONDS = 6.0
-RENEW_SECONDS = 1.5
+LEASE_SECONDS = 4.0
+RENEW_SECONDS = 1.0
 MARGIN_SECONDS = 1.0
 """So long before its end nothing is begun any more: what is begun must not be seen as somebody else's."""
 

@@ -19,8 +19,8 @@ from moot.cli.tui.hub_link import HubLink
 from moot.cli.tui.remark_screen import RemarkScreen
 from moot.cli.tui.room_keys import KeyedRoom
 from moot.client import RemoteHub
+from tests.support.waiting import PATIENCE
 
-PATIENCE = 20.0
 NAMES = {" ": "space", "@": "at", "/": "slash"}
 COOL = "[groups]\ncooldown_seconds = 0\n"
 

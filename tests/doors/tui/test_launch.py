@@ -13,6 +13,7 @@ import pytest
 
 from moot.cli.tui.launch import is_light
 from tests.doors.cli.shell import Shell, Terminal, make_home
+from tests.support.waiting import PATIENCE
 
 LINES = "\n".join(f"line {number}" for number in range(1, 201))
 FEW = "\n".join(LINES.splitlines()[:8])
@@ -61,7 +62,7 @@ def test_chat_has_the_whole_screen_and_gives_the_terminal_back(shell: Shell) -> 
         terminal.read_until("your draft is kept")
         terminal.press("\x03")
         seen = terminal.rest()
-        assert terminal.process.wait(timeout=10) == 130
+        assert terminal.process.wait(timeout=PATIENCE) == 130
         assert "\x1b[?1049l" in seen
         assert "not sent:\r\nhalf a thought" in seen
         assert terminal.modes == before
@@ -84,7 +85,7 @@ def test_open_tui_opens_the_newest_conversation_or_the_one_named(
         terminal.read_until("arya heard: hello")
         terminal.press("\x04")
         terminal.rest()
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
 
 
 def test_the_demo_has_the_whole_screen(shell: Shell) -> None:
@@ -95,7 +96,7 @@ def test_the_demo_has_the_whole_screen(shell: Shell) -> None:
         terminal.read_until("curl")
         terminal.press("\x04")
         terminal.rest()
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
 
 
 # --- plain lines -------------------------------------------------------------------------------------------------
@@ -119,7 +120,7 @@ def test_plain_lines_are_only_ever_appended(
         terminal.read_until("first words")
         terminal.type("exit")
         terminal.rest()
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
         assert "\x1b" not in terminal.seen
         assert not re.search(r"\r(?!\n)", terminal.seen)
         assert terminal.seen.count("first words") == 1
@@ -179,7 +180,7 @@ def test_light_commands_do_not_load_it(shell: Shell, words: tuple[str, ...]) -> 
         text=True,
         env={**shell.environ(), "PATH": os.environ["PATH"]},
         check=True,
-        timeout=30,
+        timeout=PATIENCE,
     )
     assert json.loads(done.stderr.splitlines()[-1]) == []
 
