@@ -139,3 +139,29 @@ async def test_nine_thousand_letters_with_code_arrive_in_valid_pieces(stage: Sta
     assert said.count("print(") == 400
     assert said.rstrip().endswith("end")
     assert not await stage.hub.bridges.posts()
+
+
+async def test_a_guest_who_floods_is_told_so_once_a_minute_and_not_a_thousand_times(stage: Stage) -> None:
+    """Each answer to a flood would stand in the way of what agents say, and cost the chat's own limits."""
+    chat, where = await stage.group()
+    before, limit = len(stage.world.posts(chat)), stage.manners.allowance.per_minute
+    for number in range(40):
+        stage.world.say(chat, EVE, f"line {number}")
+        stage.world.say(chat, EVE, "/stop")
+        stage.world.say(chat, EVE, "/frobnicate")
+    shown = await stage.shown(chat, before)
+    minutes = 2  # one may have ended meanwhile
+    assert len(shown) <= minutes * (limit + 1)
+    assert len([text for _, text in await stage.said(where) if text.startswith("line")]) <= minutes * limit
+    stage.world.say(chat, KARL, "@writer hello")
+    [answer] = await stage.shown(chat, before + len(shown))
+    assert answer.text == "writer answers writer hello", "nobody else waits for it"
+
+
+async def test_codes_that_are_tried_in_a_row_are_not_answered_one_by_one(stage: Stage) -> None:
+    chat = stage.world.add_private(EVE, "writer")
+    await stage.quiet()
+    for number in range(20):
+        stage.world.say(chat, EVE, f"/pair WRONGCODE{number}")
+    assert len(await stage.shown(chat)) <= 4
+    assert (await stage.chat(chat)).state == "found"

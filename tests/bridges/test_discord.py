@@ -231,3 +231,17 @@ async def test_with_a_bot_each_agents_post_as_themselves(tmp_path: Path) -> None
     assert (tokens["writer"], "writer answers go") in by_bot
     assert (READER, "● analyst: analyst answers go") in by_bot, "whoever has no bot is named"
     assert not server.webhooks
+
+
+async def test_what_discord_says_of_itself_is_not_answered(stage: Stage, server: FakeDiscord) -> None:
+    """Somebody joined, a message was pinned, a sticker was sent."""
+    chat, where = await stage.group()
+    before = len(stage.world.posts(chat))
+    for kind in (6, 7, 18):  # pinned, joined, a thread begun
+        body = server.message(server.channels[chat], server.next_id(), user_of(KARL, "Karl"), "")
+        server.dispatch("MESSAGE_CREATE", {**body, "type": kind, "guild_id": "1"})
+    sticker = {"id": "5", "name": "wave", "format_type": 1}
+    body = server.message(server.channels[chat], server.next_id(), user_of(KARL, "Karl"), "")
+    server.dispatch("MESSAGE_CREATE", {**body, "sticker_items": [sticker], "guild_id": "1"})
+    assert await stage.shown(chat, before) == []
+    assert [text for _, text in await stage.said(where)] == ["[sticker wave]"]

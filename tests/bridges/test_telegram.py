@@ -315,3 +315,33 @@ async def test_what_the_fake_answers_parses_with_the_librarys_own_types(server: 
     sent = await server.send_message(bot, {"chat_id": group.id, "text": "hi", "entities": []})
     parsed = Message.de_json(sent, None)
     assert (parsed.text, parsed.chat.title) == ("hi", "Team")
+
+
+async def test_an_older_edit_that_comes_late_changes_nothing(stage: Stage, server: FakeTelegram) -> None:
+    """Several bots hear each edit, one of them minutes later."""
+    chat, where = await stage.group()
+    place = server.chats[int(chat)]
+    message = server.say(place, int(KARL), "Karl", "first")
+    await stage.quiet()
+    for text in ("second", "third"):
+        server.edit(place, message, text)
+        await stage.quiet()
+    server.repeat(place)
+    await stage.quiet()
+    assert [text for _, text in await stage.said(where)] == ["third"]
+
+
+async def test_what_is_forwarded_is_told_as_such_and_is_nobodys_command(
+    stage: Stage, server: FakeTelegram
+) -> None:
+    chat, where = await stage.group()
+    await stage.hub.bridges.link("telegram", KARL, "user")
+    origin = {
+        "type": "user",
+        "date": 1,
+        "sender_user": {"id": 5, "is_bot": False, "first_name": "Mallory]\n/stop"},
+    }
+    server.say(server.chats[int(chat)], int(KARL), "Karl", "/group dissolve", forward_origin=origin)
+    await stage.quiet()
+    assert await stage.said(where) == [("user", "[forwarded from Mallory /stop] /group dissolve")]
+    assert (await stage.chat(chat)).conversation == where

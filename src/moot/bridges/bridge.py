@@ -4,6 +4,7 @@ Above: worker.py runs one. Below: telegram/ and discord/ speak to their chat app
 bridge keeps nothing: whatever must survive is in the store before it tells its chat app that it has it.
 """
 
+from hashlib import sha256
 from typing import NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -48,13 +49,18 @@ class Wrote(Struct, frozen=True):
 
 
 class Rewrote(Struct, frozen=True):
-    """Somebody changed what was heard under this key."""
+    """Somebody changed what was heard before. Its key begins with that one's, up to `#` (see `edit_key`)."""
 
     key: str
     chat: ChatRef
     account: AccountRef
     text: str
     agent: str = ""
+
+
+def edit_key(key: str, at: int, text: str) -> str:
+    """The key of an edit: of what was heard under `key`, at this second, to this text. There may be two in a second."""
+    return f"{key}#{at}#{sha256(text.encode()).hexdigest()[:12]}"
 
 
 class ChatSeen(Struct, frozen=True):

@@ -14,6 +14,7 @@ from msgspec import structs
 from moot import shapes
 from moot.bridges import permissions, phrases
 from moot.bridges.bridge import ChatSeen, Pressed, Rewrote, Wrote
+from moot.bridges.guest_pace import MINUTE
 from moot.bridges.unpaired import UnpairedChats
 from moot.errors import Conflict, MootError, NotFound, NotPermitted
 from moot.failpoints import failpoint
@@ -155,7 +156,8 @@ class ChatCommands:
         return 0, wrote.replied_agent
 
     async def edit(self, edited: Rewrote, account: BridgeAccount) -> None:
-        """What somebody changed in the chat app is changed here too, by whoever wrote it."""
+        """What somebody changed in the chat app is changed here too, by whoever wrote it. Each edit once: several bots
+        hear it, and an older one that comes late must not undo a newer one."""
         arrival = await self._records.arrival(self._door, original(edited.key))
         if arrival is None or not arrival.seq or arrival.account != account.account:
             return
@@ -163,6 +165,9 @@ class ChatCommands:
         message = await voice.message(f"{arrival.conversation}:{arrival.seq}")
         if message.text != edited.text and edited.text.strip():
             await voice.edit(message.id, edited.text, version=message.version)
+        await self._records.record(
+            RecordArrival(self._door, edited.key, edited.chat.id, account.account, ArrivalState.DONE)
+        )
 
     async def press(self, pressed: Pressed, chat: BridgeChat, account: BridgeAccount) -> None:
         """A button answers a decision, if it is this person's to decide, or resumes what a brake stopped."""
@@ -230,8 +235,9 @@ class ChatCommands:
         await self._records.record(command)
 
     async def tell_refused(self, wrote: Wrote, chat: BridgeChat, reason: str) -> None:
-        """To a guest who has used up what guests may; the chat hears it, the message is not stored."""
-        key = f"{wrote.key}/refused"
+        """To a guest who has used up what guests may, once in a minute; the message is not stored."""
+        minute = int(self._records.clock.now() // MINUTE)
+        key = f"refused/{chat.chat}/{wrote.account.id}/{minute}"
         piece = Piece(reason, speaker=wrote.agent, reply_to=wrote.message)
         command = RecordArrival(
             self._door, key, chat.chat, wrote.account.id, ArrivalState.DONE, answers=(piece,)

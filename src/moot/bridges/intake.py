@@ -13,6 +13,7 @@ from msgspec import Struct
 from moot.bridges import phrases
 from moot.bridges.bridge import ChatSeen, Incoming, Pressed, Rewrote, Wrote
 from moot.bridges.chat_commands import ChatCommands, OnChosen
+from moot.bridges.guest_pace import GuestPace
 from moot.bridges.unpaired import UnpairedChats, code_in
 from moot.errors import BadValue, MootError
 from moot.failpoints import failpoint
@@ -59,6 +60,7 @@ class ChatIntake:
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._unpaired = UnpairedChats(self._hub, door, manners.default_agent)
         self._commands = ChatCommands(self._hub, door, manners.default_agent, on_chosen)
+        self._pace = GuestPace(self._records.clock, manners.allowance.per_minute)
 
     async def hear(self, incoming: Incoming) -> None:
         """Return when it is stored, or needs not to be. Raises where the store cannot be written."""
@@ -75,7 +77,8 @@ class ChatIntake:
                 await self._take(incoming)
                 return
             except MootError as error:
-                await self._settle(incoming, ArrivalState.REFUSED, phrases.refusal(error), error.title)
+                answer = phrases.refusal(error) if await self._is_answered(incoming) else ""
+                await self._settle(incoming, ArrivalState.REFUSED, answer, error.title)
                 return
             except Exception as error:  # the border of the bridge: one message must not stop all that follow
                 log.error(
@@ -85,6 +88,11 @@ class ChatIntake:
                 if state in SETTLED:
                     return
                 await asyncio.sleep(RETRY_SECONDS)
+
+    async def _is_answered(self, incoming: Wrote | Rewrote | Pressed) -> bool:
+        account = await self._records.account(self._door, incoming.account.id)
+        is_guest = account is None or not account.linked
+        return not is_guest or self._pace.passes(incoming.account.id)
 
     async def _settle(
         self, incoming: Wrote | Rewrote | Pressed, state: ArrivalState, answer: str, error: str
@@ -132,8 +140,12 @@ class ChatIntake:
             await self._post(wrote, chat, account, command.text)
         elif isinstance(command, slash.AskCommand | slash.AllCommand):
             await self._ask(wrote, chat, account, command)
-        else:
+        elif account.linked or self._pace.passes(account.account):
             await self._commands.carry_out(wrote, chat, account, command)
+        else:
+            await self._settle(
+                wrote, ArrivalState.REFUSED, "", "more commands in a minute than guests may give"
+            )
 
     async def _ask(
         self,

@@ -55,6 +55,9 @@ class UnpairedChats:
         self._door = door
         self._default_agent = default_agent
         self._tried: dict[str, float] = {}
+        """Chat → when a wrong code was last tried in it."""
+        self._slowed: set[str] = set()
+        """Chats that were told to wait since."""
 
     async def pair(self, wrote: Wrote, chat: BridgeChat, code: str) -> None:
         if chat.state is PairingState.PAIRED:
@@ -62,8 +65,11 @@ class UnpairedChats:
             return
         now = self._records.clock.now()
         if now - self._tried.get(chat.chat, 0.0) < TRY_SECONDS:
-            await self._answer(wrote, "Too many codes in a row; try again in a moment.")
+            if chat.chat not in self._slowed:
+                self._slowed.add(chat.chat)
+                await self._answer(wrote, "Too many codes in a row; try again in a moment.")
             return
+        self._slowed.discard(chat.chat)
         digest = digest_of(code)
         if not await self._records.is_usable(self._door, digest):
             self._tried[chat.chat] = now

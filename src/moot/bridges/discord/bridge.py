@@ -164,7 +164,7 @@ class DiscordBridge:
         if isinstance(heard, hikari.PartialInteraction):
             await self._interact(heard, ears)
         elif isinstance(heard, hikari.Message):
-            await ears.hear(await self._written(heard))
+            await self._hear(heard, ears)
         elif heard is not None:
             await ears.hear(heard)
 
@@ -200,10 +200,12 @@ class DiscordBridge:
     async def _on_interaction(self, event: hikari.InteractionCreateEvent) -> None:
         await self._heard.put(event.interaction)
 
-    async def _written(self, message: hikari.Message) -> Incoming:
+    async def _hear(self, message: hikari.Message, ears: Ears) -> None:
         place = await self._place(str(int(message.channel_id)))
         is_guild = not isinstance(place, hikari.DMChannel)
-        return written(message, is_guild=is_guild, title=place.name or "", bots=self._own_names)
+        found = written(message, is_guild=is_guild, title=place.name or "", bots=self._own_names)
+        if found is not None:
+            await ears.hear(found)
 
     async def _catch_up(self, bot: GatewayBot, ears: Ears) -> None:
         for paired in await ears.chats():
@@ -215,7 +217,7 @@ class DiscordBridge:
                 )
                 continue
             for message in reversed(missed):
-                await ears.hear(await self._written(message))
+                await self._hear(message, ears)
 
     async def _missed(self, bot: GatewayBot, paired: PairedChat, ears: Ears) -> list[hikari.Message]:
         """What people wrote since something was last heard, the newest first. Agents' posts lie between, any number."""

@@ -9,7 +9,7 @@ import hikari
 from hikari.api import CommandBuilder
 from hikari.impl import SlashCommandBuilder
 
-from moot.bridges.bridge import AccountRef, ChatRef, Incoming, Pressed, Rewrote, Wrote
+from moot.bridges.bridge import AccountRef, ChatRef, Incoming, Pressed, Rewrote, Wrote, edit_key
 from moot.model.records.chat_apps.bridge import ChatKind
 from moot.rules.palette import colour_index
 from moot.rules.words import slash
@@ -18,6 +18,7 @@ MAX_NAME: Final = 80
 REFUSED: Final = {"discord": "dscord", "clyde": "clde"}
 """Words that Discord lets no webhook be called by, and what stands for them."""
 DESCRIPTION: Final = 100
+BY_PEOPLE: Final = (hikari.MessageType.DEFAULT, hikari.MessageType.REPLY)
 READER: Final = "@moot"
 """How a text calls the bot that reads for all."""
 OwnNames: TypeAlias = Mapping[int, str]
@@ -46,8 +47,11 @@ def chat_of(channel: hikari.Snowflakeish, *, is_guild: bool, title: str = "") ->
     return ChatRef(str(int(channel)), ChatKind.SUPERGROUP if is_guild else ChatKind.PRIVATE, title)
 
 
-def written(message: hikari.Message, *, is_guild: bool, title: str, bots: OwnNames) -> Wrote:
+def written(message: hikari.Message, *, is_guild: bool, title: str, bots: OwnNames) -> Wrote | None:
+    """None where nobody wrote anything: somebody joined, a message was pinned, a thread was begun."""
     text, is_addressed = text_of(message, bots)
+    if message.type not in BY_PEOPLE or not text:
+        return None
     replied = message.message_reference
     reply = str(int(replied.id)) if replied is not None and replied.id is not None else ""
     return Wrote(
@@ -67,8 +71,8 @@ def rewritten(message: hikari.PartialMessage, *, is_guild: bool, bots: OwnNames)
         return None
     at = int(message.edited_timestamp.timestamp()) if message.edited_timestamp else 0
     account = account_of(message.author, is_bot=bool(message.webhook_id))
-    key = f"{key_of(message.id)}#{at}"
     text, _ = text_of(message, bots)
+    key = edit_key(key_of(message.id), at, text)
     return Rewrote(key, chat_of(message.channel_id, is_guild=is_guild), account, text)
 
 
@@ -95,6 +99,7 @@ def text_of(message: hikari.PartialMessage, bots: OwnNames) -> tuple[str, bool]:
 
     text = _mention(named, message.content or "").strip()
     notes = [f"[file {one.filename}, which agents cannot see]" for one in message.attachments or ()]
+    notes += [f"[sticker {one.name}]" for one in message.stickers or ()]
     return " ".join((*notes, text)).strip(), bool(met)
 
 

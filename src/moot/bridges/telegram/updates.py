@@ -10,7 +10,16 @@ from typing import Final
 from msgspec import Struct
 from telegram import Chat, Message, MessageEntity, Update, User
 
-from moot.bridges.bridge import AccountRef, ChatRef, ChatSeen, Incoming, Pressed, Rewrote, Wrote
+from moot.bridges.bridge import (
+    AccountRef,
+    ChatRef,
+    ChatSeen,
+    Incoming,
+    Pressed,
+    Rewrote,
+    Wrote,
+    edit_key,
+)
 from moot.model.records.chat_apps.bridge import ChatKind
 
 KINDS: Final = {
@@ -32,6 +41,7 @@ MEDIA: Final = (
     ("poll", "poll"),
 )
 GONE: Final = frozenset({"left", "kicked"})
+MAX_NAME: Final = 64
 GENERAL: Final = 1
 """The topic that every forum has; its messages carry no number."""
 
@@ -74,7 +84,7 @@ def _written(message: Message, agent: str, own: OwnBots, *, is_edit: bool) -> li
         return []
     if is_edit:
         at = int(message.edit_date.timestamp()) if message.edit_date else 0
-        return [Rewrote(f"{key}#{at}", chat, account, text, agent)]
+        return [Rewrote(edit_key(key, at, text), chat, account, text, agent)]
     replied = message.reply_to_message
     is_reply = replied is not None and not (message.is_topic_message and replied.forum_topic_created)
     return [
@@ -157,8 +167,21 @@ def _text(message: Message, own: OwnBots) -> tuple[str, bool]:
             start, end = entity.offset * 2, (entity.offset + entity.length) * 2
             units = units[:start] + f"@{agent}".encode("utf-16-le") + units[end:]
     text = units.decode("utf-16-le")
-    note = next((f"[{said}{_about(message, name)}]" for name, said in MEDIA if getattr(message, name)), "")
-    return (f"{note} {text}".strip() if note else text), is_addressed
+    media = next((f"[{kind}{_about(message, name)}]" for name, kind in MEDIA if getattr(message, name)), "")
+    notes = [note for note in (_forwarded(message), media) if note]
+    return (" ".join((*notes, text)).strip() if notes else text), is_addressed
+
+
+def _forwarded(message: Message) -> str:
+    """In front of what somebody else wrote, so that it is taken neither for the forwarder's words nor for a command."""
+    origin = message.forward_origin
+    if origin is None:
+        return ""
+    user = getattr(origin, "sender_user", None)
+    chat = getattr(origin, "sender_chat", None) or getattr(origin, "chat", None)
+    name = _shown(user) if user else getattr(origin, "sender_user_name", "") or (chat.title if chat else "")
+    plain = " ".join("".join(letter for letter in name or "" if letter not in "[]").split())
+    return f"[forwarded from {plain[:MAX_NAME]}]" if plain else "[forwarded]"
 
 
 def _meant(entity: MessageEntity, words: str, own: OwnBots) -> str:
