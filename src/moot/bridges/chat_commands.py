@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from typing import TypeAlias
 
+import structlog
 from msgspec import structs
 
 from moot import shapes
@@ -16,7 +17,7 @@ from moot.bridges import permissions, phrases
 from moot.bridges.bridge import ChatSeen, Pressed, Rewrote, Wrote
 from moot.bridges.guest_pace import MINUTE
 from moot.bridges.unpaired import UnpairedChats
-from moot.errors import Conflict, MootError, NotFound, NotPermitted
+from moot.errors import Conflict, MootError, NotFound, NotPermitted, Trouble
 from moot.failpoints import failpoint
 from moot.flow.pair_chat import PairChat
 from moot.flow.record_arrival import RecordArrival
@@ -34,6 +35,8 @@ from moot.model.records.chat_apps.bridge import (
     Piece,
 )
 from moot.rules.words import slash
+
+log = structlog.get_logger("moot.bridges")
 
 OnChosen: TypeAlias = Callable[[BridgePost, str], Awaitable[None]]
 """Told which post was chosen under, and who chose what."""
@@ -66,6 +69,8 @@ class ChatCommands:
         try:
             lines = await self._done(wrote, chat, account, command)
         except MootError as error:
+            if isinstance(error, Trouble):
+                log.error("not carried out", action="command_failed", key=wrote.key, error=error.title)
             lines = phrases.refusal(error)
         failpoint("bridge.carried_out")
         await self._record(wrote, ArrivalState.DONE, lines)

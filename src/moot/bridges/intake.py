@@ -15,7 +15,7 @@ from moot.bridges.bridge import ChatSeen, Incoming, Pressed, Rewrote, Wrote
 from moot.bridges.chat_commands import ChatCommands, OnChosen
 from moot.bridges.guest_pace import GuestPace
 from moot.bridges.unpaired import UnpairedChats, code_in
-from moot.errors import BadValue, MootError
+from moot.errors import BadValue, MootError, Trouble
 from moot.failpoints import failpoint
 from moot.flow.find_chat import FindChat
 from moot.flow.hear import GuestAllowance, Hear
@@ -76,6 +76,10 @@ class ChatIntake:
             try:
                 await self._take(incoming)
                 return
+            except (
+                Trouble
+            ):  # the hub's, not the message's: it was not taken, and the chat app brings it again
+                raise
             except MootError as error:
                 answer = phrases.refusal(error) if await self._is_answered(incoming) else ""
                 await self._settle(incoming, ArrivalState.REFUSED, answer, error.title)

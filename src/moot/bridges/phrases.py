@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from moot.errors import MootError
+from moot.errors import MootError, Trouble
 from moot.model.hint import Act, Hint, worded
 
 COMMANDS: Final[dict[Act, str]] = {
@@ -25,8 +25,12 @@ NOT_FOR_GUESTS: Final = (
     "Guests cannot use {command}. "
     "The owner can link your account ({bridge} {account}) to a person of the hub."
 )
+TROUBLE: Final = (
+    "The hub has trouble of its own and may not have done this. Its owner finds the reason in the log: "
+    "look first, and then repeat it if need be."
+)
 INTERRUPTED: Final = (
-    "The hub stopped while it carried out {command}. "
+    "The hub was interrupted while it carried out {command}. "
     "It may have been done: look first, and then repeat it if need be."
 )
 
@@ -37,7 +41,9 @@ def say(hint: Hint) -> str:
 
 
 def refusal(error: MootError) -> str:
-    """What happened, why, what to do now."""
+    """What happened, why, what to do now. Trouble of the hub names addresses and files: only its owner reads them."""
+    if isinstance(error, Trouble):
+        return TROUBLE
     ways = worded(error.fix, say)
     lines = (error.title, error.detail, f"try: {' · '.join(ways)}" if ways else "")
     return "\n".join(line for line in lines if line)

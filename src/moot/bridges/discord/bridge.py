@@ -36,6 +36,7 @@ from moot.bridges.discord.messages import (
     used,
     written,
 )
+from moot.errors import Trouble
 from moot.model.entrance import DoorName
 from moot.model.records.chat_apps.bridge import BridgePost, ChatKind
 
@@ -51,6 +52,7 @@ INTENTS: Final = (
 WAIT_AT_MOST: Final = 0.5
 """Seconds that the library may wait by itself; what takes longer is told."""
 PACE: Final = FloodRule(0.5, 30)
+AGAIN_SECONDS: Final = 2.0
 HOOK: Final = "Moot"
 MAX_FETCHED: Final = 2_000
 """Messages per channel that are looked through for what was missed."""
@@ -161,6 +163,16 @@ class DiscordBridge:
             log.warning("no slash commands", action="commands_unregistered", error=in_words(error))
 
     async def _take(self, heard: Arrived, ears: Ears) -> None:
+        """The gateway brings nothing twice: while the store is away it is kept here, and what follows behind it."""
+        while True:
+            try:
+                await self._taken(heard, ears)
+                return
+            except Trouble as trouble:
+                log.error("not stored yet", action="store_away", bridge=self.name, error=trouble.title)
+                await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _taken(self, heard: Arrived, ears: Ears) -> None:
         if isinstance(heard, hikari.PartialInteraction):
             await self._interact(heard, ears)
         elif isinstance(heard, hikari.Message):

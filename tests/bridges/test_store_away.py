@@ -1,0 +1,93 @@
+"""The store is away for a moment, or the network: nothing that was written is lost, nothing is sent twice."""
+
+from typing import Any
+
+import pytest
+
+from moot.errors import StoreUnwritable
+from moot.hub.external.bridge_records import BridgeRecords
+from moot.model.records.chat_apps.bridge import ArrivalState
+from tests.bridges.stage import Stage
+from tests.bridges.worlds import KARL, MemoryWorld
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.req("G-13", "G-14")
+
+ADDRESS = "postgresql://10.0.0.5:5432/moot"
+
+
+@pytest.fixture
+def world() -> MemoryWorld:
+    return MemoryWorld()
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is tried again is tried again soon."""
+    monkeypatch.setattr("moot.bridges.worker.AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr("moot.bridges.dispatch.RETRY_SECONDS", 0.01)
+
+
+class Outage:
+    """The store cannot be reached by the next calls of one kind; what they write may be there all the same."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, call: str, **wanted: Any) -> None:
+        self.left = 0
+        self.is_written = False
+        real = getattr(BridgeRecords, call)
+
+        async def tried(records: BridgeRecords, command: Any) -> Any:
+            if self.left and all(getattr(command, name) == value for name, value in wanted.items()):
+                self.left -= 1
+                if self.is_written:
+                    await real(records, command)
+                raise StoreUnwritable(f"cannot reach {ADDRESS}", detail="Connect call failed")
+            return await real(records, command)
+
+        monkeypatch.setattr(BridgeRecords, call, tried)
+
+
+async def test_what_was_written_while_the_store_was_away_is_heard_when_it_is_back(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat, where = await stage.group()
+    before = len(stage.world.posts(chat))
+    outage = Outage(monkeypatch, "hear")
+    outage.left = 3
+    stage.world.say(chat, KARL, "@writer are you there?")
+    await until(lambda: stage.said(where), lambda said: len(said) > 1)
+    shown = await stage.shown(chat, before)
+    assert [post.text for post in shown] == ["writer answers writer are you there?"]
+    assert not outage.left
+    assert [text for _, text in await stage.said(where)].count("@writer are you there?") == 1
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+async def test_a_command_whose_end_could_not_be_written_is_not_said_to_have_failed(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, is_written: bool
+) -> None:
+    chat, _ = await stage.group()
+    before = len(stage.world.posts(chat))
+    outage = Outage(monkeypatch, "record", state=ArrivalState.DONE)
+    outage.left, outage.is_written = 1, is_written
+    stage.world.say(chat, KARL, "/agents")
+    await until(lambda: stage.shown(chat, before), bool)
+    [answer] = await stage.shown(chat, before)
+    assert not outage.left
+    assert "analyst" in answer.text if is_written else "It may have been done" in answer.text
+
+
+async def test_the_hubs_own_trouble_is_not_told_to_a_chat(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat, _ = await stage.group()
+    before = len(stage.world.posts(chat))
+
+    async def away(*_: Any) -> None:
+        raise StoreUnwritable(f"cannot reach {ADDRESS}", detail="Connect call failed")
+
+    monkeypatch.setattr("moot.bridges.chat_commands.carry_out", away)
+    stage.world.say(chat, KARL, "/agents")
+    [answer] = await stage.shown(chat, before)
+    assert "trouble of its own" in answer.text
+    assert "10.0.0.5" not in answer.text
