@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
-from moot.errors import StoreUnwritable
+from moot.errors import Conflict, StoreUnwritable
+from moot.flow.hold_bridge import HoldBridge
+from moot.flow.move_post import MovePost
+from moot.flow.record_arrival import RecordArrival
 from moot.hub.external.bridge_records import BridgeRecords
-from moot.model.records.chat_apps.bridge import ArrivalState
+from moot.model.records.chat_apps.bridge import ArrivalState, BridgePostState, Piece
 from tests.bridges.stage import Stage
 from tests.bridges.worlds import KARL, MemoryWorld
 from tests.support.waiting import until
@@ -91,3 +94,62 @@ async def test_the_hubs_own_trouble_is_not_told_to_a_chat(
     [answer] = await stage.shown(chat, before)
     assert "trouble of its own" in answer.text
     assert "10.0.0.5" not in answer.text
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+@pytest.mark.parametrize("to", [BridgePostState.SENDING, BridgePostState.SENT, BridgePostState.QUEUED])
+async def test_a_post_is_there_once_and_known_to_be_there_although_the_store_was_away(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, to: BridgePostState, is_written: bool
+) -> None:
+    chat, _ = await stage.group()
+    before = len(stage.world.posts(chat))
+    outage = Outage(monkeypatch, "move", to=to)
+    outage.left, outage.is_written = 2 - is_written, is_written
+    if to is BridgePostState.QUEUED:
+        stage.world.flood(0.01)
+    stage.world.say(chat, KARL, "@critic one")
+    shown = await until(lambda: stage.shown(chat, before), bool)
+    assert [post.text for post in shown] == ["critic answers critic one"]
+    assert not outage.left
+    assert await stage.hub.bridges.posts() == []
+
+
+async def test_a_result_is_kept_while_the_bridge_starts_anew(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat, _ = await stage.group()
+    before = len(stage.world.posts(chat))
+    outage = Outage(monkeypatch, "move", to=BridgePostState.SENT)
+    outage.left = 1_000_000
+    stage.world.say(chat, KARL, "@critic one")
+    await until(lambda: stage.hub.bridges.posts("sending"), bool)
+    await until(lambda: _count(stage.world.posts(chat)), lambda count: count > before)
+    await stage.worker.dispatch.close()
+    outage.left = 0
+    await stage.quiet()
+    assert len(await stage.shown(chat, before)) == 1
+    assert await stage.hub.bridges.posts() == []
+
+
+async def _count(posts: list[Any]) -> int:
+    return len(posts)
+
+
+async def test_what_nobody_claims_is_unconfirmed_and_what_is_being_sent_is_let_be(stage: Stage) -> None:
+    """A post that was intended beside a take-over is found by the new holder although it was not there to see then."""
+    chat, _ = await stage.group()
+    await stage.disconnect()
+    records, name = stage.hub.bridges.records, stage.world.bridge_name
+    answer = RecordArrival(name, "k1", chat, KARL, ArrivalState.DONE, answers=(Piece("hello"),))
+    await records.hold(HoldBridge(name, "h1", 6.0))
+    await records.record(answer)
+    [post] = await records.queued(name)
+    await records.move(MovePost(post.id, name, BridgePostState.SENDING, "h1"))
+    for decide in (stage.hub.bridges.resend, stage.hub.bridges.drop):
+        with pytest.raises(Conflict, match="being sent"):
+            await decide(post.id)
+    await records.hold(HoldBridge(name, "h1", 6.0))
+    await records.hold(HoldBridge(name, "h1", 0.0, sending=(post.id,)))
+    assert [one.state for one in await stage.hub.bridges.posts()] == ["sending"]
+    await records.hold(HoldBridge(name, "h1", 0.0))
+    assert [one.state for one in await stage.hub.bridges.posts()] == ["unconfirmed"]

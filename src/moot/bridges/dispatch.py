@@ -5,8 +5,7 @@ never sent again by itself and never lost. Above: worker.py. Below: the hub's ve
 """
 
 import asyncio
-from contextlib import suppress
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 import structlog
 from msgspec import structs
@@ -15,7 +14,7 @@ from moot.bridges.bridge import Bridge, ChatMoved, Flooded, NotSent, SendTrouble
 from moot.bridges.flood import FloodGate
 from moot.bridges.lease import Lease
 from moot.bridges.pieces import split, without_speakers, without_unsafe_links
-from moot.errors import Conflict, MootError
+from moot.errors import Conflict, MootError, Trouble
 from moot.failpoints import failpoint
 from moot.flow.find_chat import FindChat
 from moot.flow.hear import CHAT
@@ -43,6 +42,15 @@ GO_ON: Final = ("Continue once", "Stay off")
 RETRY_SECONDS: Final = 2.0
 
 
+class SendOutcome(TypedDict, total=False):
+    """What is known of a post that was tried."""
+
+    external: str
+    error: str
+    due: float
+    counts: bool
+
+
 class Dispatch:
     def __init__(self, hub: Hub, bridge: Bridge, lease: Lease) -> None:
         self._hub = hub
@@ -52,6 +60,8 @@ class Dispatch:
         self._gates: dict[str, FloodGate] = {}
         self._senders: dict[str, asyncio.Task[None]] = {}
         self._wanted: dict[str, bool] = {}
+        self._results: dict[str, tuple[str, MovePost]] = {}
+        """What came of posts and is not written down yet, with their chats."""
 
     # --- planning -------------------------------------------------------------------------------------------
 
@@ -62,6 +72,8 @@ class Dispatch:
                 await self._plan(chat)
         for post in await self._records.queued(self._bridge.name):
             self.wake(post.chat)
+        for where, _ in list(self._results.values()):
+            self.wake(where)
 
     async def _plan(self, chat: BridgeChat) -> None:
         while True:
@@ -127,12 +139,12 @@ class Dispatch:
     async def _send_all(self, chat: str) -> None:
         while self._wanted.pop(chat, False):
             try:
+                await self._write_down(chat)
                 await self._send_queued(chat)
-            except Conflict as lost:
-                log.warning("stopped sending", action="lease_lost", chat=chat, reason=lost.title)
-                return
             except MootError as trouble:
                 log.error("could not be sent", action="send_failed", chat=chat, error=trouble.title)
+                if isinstance(trouble, Conflict) and not self._lease.holds():
+                    return
                 await self._records.clock.sleep_until(self._records.clock.now() + RETRY_SECONDS)
                 self._wanted[chat] = True
 
@@ -161,67 +173,94 @@ class Dispatch:
         return found
 
     async def _send(self, post: BridgePost) -> None:
-        post = await self._move(post, BridgePostState.SENDING)
+        self._lease.sending.add(post.id)
+        if await self._intended(post):
+            await self._post(post)
+        await self._write_down(post.chat)
+        failpoint("bridge.resulted")
+
+    async def _intended(self, post: BridgePost) -> bool:
+        """Whether it is written down that it is sent now; where nobody knows that, nothing is sent."""
+        try:
+            await self._records.move(self._moved(post, BridgePostState.SENDING))
+        except Conflict:
+            self._lease.sending.discard(post.id)
+            raise
+        except Trouble as trouble:
+            self._came_of(post, BridgePostState.QUEUED, error=trouble.title, counts=False)
+            return False
+        except asyncio.CancelledError:
+            self._came_of(post, BridgePostState.QUEUED, counts=False)
+            raise
         failpoint("bridge.intended")
+        return True
+
+    async def _post(self, post: BridgePost) -> None:
         try:
             external = await self._bridge.send(post)
         except SendTrouble as trouble:
             await self._failed(post, trouble)
             return
         except asyncio.CancelledError:
-            with suppress(MootError):
-                await asyncio.shield(
-                    self._move(post, BridgePostState.UNCONFIRMED, error="stopped while sending")
-                )
+            self._came_of(post, BridgePostState.UNCONFIRMED, error="stopped while sending")
+            await asyncio.shield(self._written(post.id))
             raise
         except Exception as error:  # the border of the bridge: a library may raise anything
             await self._failed(post, Unsure(repr(error)))
             return
         failpoint("bridge.sent")
-        await self._move(post, BridgePostState.SENT, external=external)
-        failpoint("bridge.resulted")
+        self._came_of(post, BridgePostState.SENT, external=external)
 
     async def _failed(self, post: BridgePost, trouble: SendTrouble) -> None:
         now = self._records.clock.now()
         match trouble:
             case Flooded(seconds=seconds):
-                (await self._gate(post)).close_for(seconds)
-                await self._move(
+                self._came_of(
                     post, BridgePostState.QUEUED, error=str(trouble), due=now + seconds, counts=False
                 )
+                (await self._gate(post)).close_for(seconds)
             case ChatMoved(chat=chat):
-                await self._move(post, BridgePostState.QUEUED, error=str(trouble), counts=False)
+                self._came_of(post, BridgePostState.QUEUED, error=str(trouble), counts=False)
+                await self._write_down(post.chat)
                 await self._records.find(
                     FindChat(post.bridge, chat.id, chat.kind, chat.title, moved_from=post.chat)
                 )
                 self.wake(chat.id)
             case NotSent(is_final=True):
-                await self._move(post, BridgePostState.DEAD, error=str(trouble))
+                self._came_of(post, BridgePostState.DEAD, error=str(trouble))
             case NotSent():
                 due = now + RETRY_SECONDS * 2**post.tries
-                await self._move(post, BridgePostState.QUEUED, error=str(trouble), due=due)
+                self._came_of(post, BridgePostState.QUEUED, error=str(trouble), due=due)
             case _:
                 log.warning("unconfirmed", action="post_unconfirmed", post=post.id, error=str(trouble))
-                await self._move(post, BridgePostState.UNCONFIRMED, error=str(trouble))
+                self._came_of(post, BridgePostState.UNCONFIRMED, error=str(trouble))
 
-    async def _move(
-        self,
-        post: BridgePost,
-        to: BridgePostState,
-        *,
-        external: str = "",
-        error: str = "",
-        due: float = 0.0,
-        counts: bool = True,
-    ) -> BridgePost:
-        command = MovePost(
-            post.id,
-            post.bridge,
-            to,
-            self._lease.holder,
-            external=external,
-            error=error,
-            due=due,
-            counts=counts,
-        )
-        return await self._records.move(command)
+    # --- what came of it ------------------------------------------------------------------------------------
+
+    def _came_of(self, post: BridgePost, to: BridgePostState, **more: Unpack[SendOutcome]) -> None:
+        """It is known only here until it is written down: it is kept, and the chat's next post waits for that."""
+        self._results[post.id] = (post.chat, self._moved(post, to, **more))
+
+    async def _write_down(self, chat: str) -> None:
+        """What came of a chat's posts, however long the store is away."""
+        for id in [id for id, (where, _) in self._results.items() if where == chat]:
+            while not await self._written(id):
+                clock = self._records.clock
+                await clock.sleep_until(clock.now() + RETRY_SECONDS)
+
+    async def _written(self, id: str) -> bool:
+        if id not in self._results:
+            return True
+        try:
+            await self._records.move(self._results[id][1])
+        except Trouble as trouble:
+            log.error("its result is not stored yet", action="result_kept", post=id, error=trouble.title)
+            return False
+        except MootError as settled:  # it is stored already, another hub has settled it, or it is erased
+            log.info("settled already", action="result_settled", post=id, reason=settled.title)
+        self._results.pop(id, None)
+        self._lease.sending.discard(id)
+        return True
+
+    def _moved(self, post: BridgePost, to: BridgePostState, **more: Unpack[SendOutcome]) -> MovePost:
+        return MovePost(post.id, post.bridge, to, self._lease.holder, **more)

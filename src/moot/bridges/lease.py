@@ -18,10 +18,14 @@ class Lease:
         self._bridge = bridge
         self.holder = holder or f"b{uuid4().hex[:12]}"
         self._held: BridgeLease | None = None
+        self.sending: set[str] = set()
+        """Posts whose result is still to come from here; what nobody claims is settled."""
 
     async def take(self) -> bool:
         """Take or renew it; whether it is ours now."""
-        held = await self._records.hold(HoldBridge(self._bridge, self.holder, LEASE_SECONDS))
+        held = await self._records.hold(
+            HoldBridge(self._bridge, self.holder, LEASE_SECONDS, sending=tuple(self.sending))
+        )
         self._held = held if held.holder == self.holder else None
         return self._held is not None
 

@@ -1,7 +1,8 @@
 """Hold a bridge: one hub at a time runs it, by a lease. Whoever takes over settles what its predecessor left half done.
 
-Posts that were intended and have no result become unconfirmed, commands that were begun are laid aside: both may have
-happened, and neither is done twice.
+Posts that were intended and have no result become unconfirmed, also those that were intended beside a take-over, or
+whose result was given up: whatever nobody claims for as long as a lease lasts. Commands that were begun are laid
+aside. Both may have happened, and neither is done twice.
 """
 
 from msgspec import Struct, structs
@@ -29,6 +30,8 @@ class HoldBridge(Struct, frozen=True, gc=False):
     seconds: float
     release: bool = False
     """Others may take it at once."""
+    sending: tuple[str, ...] = ()
+    """Posts that the holder is sending: it will say what came of them."""
 
 
 def scope(command: HoldBridge) -> Scope:
@@ -49,18 +52,23 @@ def decide(command: HoldBridge, seen: Seen, at: Moment) -> Decision[BridgeLease]
     fence = 1 if lease is None else lease.fence + (not is_mine)
     held = BridgeLease(command.bridge, command.holder, at.now + command.seconds, fence)
     draft.put(BRIDGE_LEASES, held)
+    _settle_posts(draft, command, is_mine=is_mine)
     if not is_mine:
-        _settle(draft, command.bridge)
+        _settle_commands(draft, command.bridge)
     return Decision(draft.changes(), held)
 
 
-def _settle(draft: Draft, bridge: str) -> None:
+def _settle_posts(draft: Draft, command: HoldBridge, *, is_mine: bool) -> None:
     now = draft.at.now
     for post in draft.seen.records(INTENDED):
-        if post.bridge == bridge:
-            error = "the hub stopped while it was being sent"
+        is_claimed = is_mine and (post.id in command.sending or post.updated_at > now - command.seconds)
+        if post.bridge == command.bridge and not is_claimed:
+            error = "nobody knows what came of sending it"
             unsure = structs.replace(post, state=BridgePostState.UNCONFIRMED, error=error, updated_at=now)
             draft.put(BRIDGE_POSTS, unsure)
+
+
+def _settle_commands(draft: Draft, bridge: str) -> None:
     for arrival in draft.seen.records(BEGUN):
         if arrival.bridge == bridge:
             error = "the hub stopped while this command was carried out; it may have been done"

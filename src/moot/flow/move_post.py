@@ -59,6 +59,9 @@ def decide(command: MovePost, seen: Seen, at: Moment) -> Decision[BridgePost]:
     post = seen.record(BRIDGE_POSTS, command.id)
     if post is None or post.bridge != command.bridge:
         raise NotFound(f'no post to a chat is called "{command.id}"', what="post", ref=command.id)
+    if command.author is not None and post.state is _S.SENDING:
+        detail = "its result comes, or it becomes unconfirmed"
+        raise Conflict(f"{post.id} is being sent at this moment", detail=detail, state=post.state.value)
     if command.to not in MOVES[post.state]:
         raise Conflict(f"{post.id} is {post.state} and cannot become {command.to}", state=post.state.value)
     draft = Draft(seen, at)
