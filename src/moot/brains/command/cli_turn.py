@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+import structlog
 from msgspec import json, structs
 
 from moot.brain import CliHostedTurn, Tool
@@ -32,8 +33,11 @@ from moot.brains.command.driver import (
 from moot.brains.command.open_tools import MAX_CALLS, OpenTools
 from moot.brains.command.permission import TurnPermissions
 from moot.brains.command.usage import priced
+from moot.errors import MootError
 from moot.model.prompt import ToolCall, ToolResult, Usage
 from moot.model.records.cli_session import CliSession
+
+log = structlog.get_logger("moot.coding")
 
 LOOK_SECONDS: Final = 0.5
 """While a tool runs: how often it is looked whether somebody interrupts."""
@@ -61,6 +65,8 @@ class CliTurn:
         self._reply: str | None = None
         self._whole: str | None = None
         self._over = False
+        self.is_quiet = True
+        """Nothing is prompted: before, and once its end is known."""
 
     # --- what the CLI may call meanwhile -------------------------------------------------------------------------
 
@@ -91,25 +97,27 @@ class CliTurn:
 
     # --- the turn ------------------------------------------------------------------------------------------------
 
-    async def run(self, driver: Driver, text: str, session: CliSession) -> CliSession:
-        """Prompt the CLI and see it through; the session's row as it is then. Raises where there is no answer."""
+    async def run(self, driver: Driver, text: str, session: CliSession) -> None:
+        """Prompt the CLI and see it through. What it cost is charged and kept however it ends; raises where there is no
+        answer."""
         self._allowing = TurnPermissions(self._turn, self._permissions, self._project)
         self._turn.begin_answer()
         happened: asyncio.Queue[Happened | CliError] = asyncio.Queue(MAX_WAITING)
         pump = asyncio.create_task(_pump(driver, text, happened))
+        self.is_quiet = False
         try:
             ended = await self._see_through(driver, happened)
-        except asyncio.CancelledError:
-            await _unhurried(self._stop(driver, pump, happened, session))
+            self.is_quiet = True
+        except BaseException as trouble:  # whatever it was: the CLI is still at work
+            await _unhurried(self._break_off(driver, pump, happened, session, trouble))
             raise
         finally:
             self._over = True
             pump.cancel()
-        session = self._charged(session)
+        await self._keep(self._charged(session))
         if ended.how in (PromptEnding.ERROR, PromptEnding.LIMIT, PromptEnding.INTERRUPTED):
             raise CliError(f"could not answer: {driver.name}: {ended.why or ended.how.value}")
         self._whole = ended.text
-        return session
 
     @property
     def answer(self) -> str | None:
@@ -129,7 +137,7 @@ class CliTurn:
         try:
             while True:
                 done, _ = await asyncio.wait({getting}, timeout=LOOK_SECONDS)
-                await self._bounded(driver)
+                await self._bounded()
                 if not done:
                     dead = dead + 1 if not driver.alive else 0
                     if dead > DEAD_LOOKS:  # its keeper was killed: nobody closes its pipes
@@ -150,12 +158,14 @@ class CliTurn:
                     return one
                 await self._pass_on(driver, one)
         finally:
-            getting.cancel()
+            if not getting.cancel():  # it had taken one more
+                happened.task_done()
+                if isinstance(one := getting.result(), Used):
+                    self._count(one)
 
-    async def _bounded(self, driver: Driver) -> None:
+    async def _bounded(self) -> None:
         """Its own tools and Moot's are counted together."""
         if self._tools.too_many:
-            await driver.interrupt()
             await self._tools.cut_off("stopped before it ended")
             raise CliError(f"kept calling tools and was stopped after {MAX_CALLS}")
 
@@ -178,8 +188,8 @@ class CliTurn:
                 await self._tools.began(happened)
             case ToolEnded():
                 await self._tools.ended(happened)
-            case Used(usage, total):
-                self._spent, self._total = usage, total if total is not None else self._total
+            case Used():
+                self._count(happened)
             case Retrying() | Ended():
                 pass  # no sign of life
 
@@ -198,34 +208,56 @@ class CliTurn:
             self._spent = usage
         return structs.replace(session, open=False)
 
-    async def _stop(
+    def _count(self, used: Used) -> None:
+        self._spent = used.usage
+        self._total = used.total_usd if used.total_usd is not None else self._total
+
+    async def _keep(self, session: CliSession) -> None:
+        """Write down what it has cost so far. An answer is worth more than that: it is not lost with a store that is
+        away."""
+        try:
+            await self._turn.keep_session(session)
+        except MootError as trouble:
+            log.warning("a session was not kept", action="session_not_kept", error=str(trouble))
+
+    async def _break_off(
         self,
         driver: Driver,
         pump: "asyncio.Task[None]",
         happened: "asyncio.Queue[Happened | CliError]",
         session: CliSession,
+        trouble: BaseException,
     ) -> None:
-        """The turn was taken away: interrupt the CLI, and end it where it does not stop. What it cost is charged."""
+        """There will be no answer. What it cost until now is charged: with the turn, or late where that was taken
+        away."""
+        if not isinstance(trouble, CliDied):
+            await self._stop(driver, pump, happened)
+        charged = self._charged(session)
+        await self._keep(structs.replace(charged, open=isinstance(trouble, CliDied)))
+        if isinstance(trouble, asyncio.CancelledError) and (self._spent.calls or self._spent.cost_usd):
+            await self._turn.charge_late(self._spent)
+
+    async def _stop(
+        self, driver: Driver, pump: "asyncio.Task[None]", happened: "asyncio.Queue[Happened | CliError]"
+    ) -> None:
+        """Interrupt the CLI, and end it where it does not stop."""
         emptying = asyncio.create_task(self._take_costs(happened))
         try:
             async with asyncio.timeout(END_SECONDS):
                 await driver.interrupt()
                 await pump
                 await happened.join()
+            self.is_quiet = True
         except (TimeoutError, CliDied, asyncio.CancelledError):
             await driver.close()
         finally:
             emptying.cancel()
-        session = self._charged(session)
-        await self._turn.keep_session(session if driver.alive else structs.replace(session, open=False))
-        if self._spent.calls or self._spent.cost_usd:
-            await self._turn.charge_late(self._spent)
 
     async def _take_costs(self, happened: "asyncio.Queue[Happened | CliError]") -> None:
         while True:
             one = await happened.get()
             if isinstance(one, Used):
-                self._spent, self._total = one.usage, one.total_usd
+                self._count(one)
             happened.task_done()
 
 
@@ -241,12 +273,19 @@ async def _pump(driver: Driver, text: str, happened: "asyncio.Queue[Happened | C
             await happened.put(one)
     except CliError as died:
         await happened.put(died)
+    except Exception as odd:  # a driver may stumble over anything: that is told, and no silence
+        log.warning("a driver failed", action="driver_failed", driver=driver.name, error=repr(odd))
+        await happened.put(CliDied(f"{driver.name} could not be followed: {type(odd).__name__}: {odd}"))
 
 
 async def _unhurried(work: Coroutine[object, object, None]) -> None:
-    """Finish even if we are cancelled meanwhile."""
-    task = asyncio.ensure_future(work)
+    """Finish even if we are cancelled meanwhile; that is heeded then."""
+    task, cancelled = asyncio.ensure_future(work), False
     while not task.done():
-        with suppress(asyncio.CancelledError):
+        try:
             await asyncio.shield(task)
+        except asyncio.CancelledError:
+            cancelled = True
     task.result()
+    if cancelled:
+        raise asyncio.CancelledError

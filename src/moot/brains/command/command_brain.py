@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, cast
+from weakref import WeakValueDictionary
 
 from msgspec import Struct, structs
 
@@ -80,12 +81,13 @@ class CommandBrain:
         self._pool = pool
         self._tools = tools
         self._live: dict[str, LiveSession] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Of the conversations that have a turn."""
         self._swept = False
 
     async def think(self, turn: HostedTurn) -> str | None:
         where = turn.conversation.id
-        lock = self._locks.setdefault(where, asyncio.Lock())
+        lock = self._locks.setdefault(where, asyncio.Lock())  # held by whoever waits for it, and then gone
         async with lock:  # the turn before this one may still be ending
             return await self._answer(cast(CliHostedTurn, turn), where)
 
@@ -109,8 +111,20 @@ class CommandBrain:
         raise CliError(f"could not answer: {trouble.notice if trouble is not None else 'its program ended'}")
 
     async def _prompted(self, turn: CliHostedTurn, where: str, run: CliTurn) -> None:
-        kept = await self._session(turn)
-        live, kept = await self._opened(turn, where, run, kept)
+        live, kept = await self._opened(turn, where, await self._session(turn))
+        try:  # from here on its seat is given back, whatever happens
+            text, kept = await self._next_prompt(turn, live, kept)
+            await turn.keep_session(kept)
+            live.turn = run
+            await run.run(live.driver, text, kept)
+        finally:
+            live.turn = None
+            await self._rest(live, quiet=run.is_quiet)
+
+    async def _next_prompt(
+        self, turn: CliHostedTurn, live: LiveSession, kept: CliSession | None
+    ) -> tuple[str, CliSession]:
+        """What it is told now, and the session's row as it is once it was told."""
         goes_on = kept is not None and kept.session == live.opened.session and bool(kept.turn)
         system = (await turn.prompt()).system
         if kept is None or not goes_on:
@@ -120,22 +134,13 @@ class CommandBrain:
             )
         else:
             text = await prompt_text.next_text(turn, kept, keeps_partial=live.driver.keeps_partial)
-        kept = structs.replace(
+        return text, structs.replace(
             kept,
             brief=prompt_text.fingerprint(system),
             reached=turn.reads_to,
             open=True,
             version=live.opened.version,
         )
-        await turn.keep_session(kept)
-        live.turn, ended_well = run, False
-        try:
-            kept = await run.run(live.driver, text, kept)
-            ended_well = True
-        finally:
-            live.turn = None
-            await self._rest(live, well=ended_well)
-        await turn.keep_session(kept)
 
     async def _session(self, turn: CliHostedTurn) -> CliSession | None:
         """The session to go on with; one of another program or folder is another agent's memory."""
@@ -147,7 +152,7 @@ class CommandBrain:
     # --- its process ---------------------------------------------------------------------------------------------
 
     async def _opened(
-        self, turn: CliHostedTurn, where: str, run: CliTurn, kept: CliSession | None
+        self, turn: CliHostedTurn, where: str, kept: CliSession | None
     ) -> tuple[LiveSession, CliSession | None]:
         live = self._live.get(where)
         if live is not None and live.seat is not None and live.driver.alive and self._pool.wake(live.seat):
@@ -157,10 +162,10 @@ class CommandBrain:
         if kept is not None and (kept.driver != live.driver.name or self._plan.runs_once):
             kept = None
         live.seat = await self._pool.take(lambda: self._close(live, where), lambda what: _waiting(turn, what))
-        turn.wait_for("")
-        await turn.say("")
-        self._live[where] = live
         try:
+            self._live[where] = live
+            turn.wait_for("")
+            await turn.say("")
             try:
                 live.opened = await live.driver.open(self._place(live), kept.session if kept else None)
             except SessionLost:
@@ -189,10 +194,11 @@ class CommandBrain:
             key_file=plan.key_file,
         )
 
-    async def _rest(self, live: LiveSession, *, well: bool) -> None:
+    async def _rest(self, live: LiveSession, *, quiet: bool) -> None:
+        """One that may still be at work is ended: what it said late would be taken for the answer to the next."""
         if live.seat is None:
             return
-        if self._plan.runs_once or not live.driver.alive:
+        if self._plan.runs_once or not quiet or not live.driver.alive:
             await self._leave(live)
         else:
             self._pool.rest(live.seat)

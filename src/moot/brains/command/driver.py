@@ -134,7 +134,6 @@ class CliPlace(Struct, frozen=True):
     """Puts a command line into the sandbox, where there is one."""
     key_file: Path | None = None
     """Holds the one credential the CLI is given, where it does not log in by itself."""
-    budget_usd: float | None = None
 
 
 class Opened(Struct, frozen=True):

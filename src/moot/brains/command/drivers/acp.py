@@ -192,7 +192,7 @@ class AcpDriver:
 
     def _noticed(self, method: str, params: JsonObject) -> None:
         if not method:
-            self._cli.is_over()
+            self._cli.is_over(str(params.get("why", "")))
         elif method == "session/update" and not self._replaying:
             self._updated(params.get("update") or {})
 

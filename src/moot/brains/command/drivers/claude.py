@@ -118,8 +118,6 @@ class ClaudeDriver:
         if place.key_file is not None:
             helper = {"apiKeyHelper": key_helper(place.key_file)}
             words += ["--settings", json.encode(helper).decode()]
-        if place.budget_usd is not None:
-            words += ["--max-budget-usd", f"{place.budget_usd:.4f}"]
         return words
 
     # --- prompting -------------------------------------------------------------------------------------------
@@ -162,6 +160,7 @@ class ClaudeDriver:
             self._answers.pop(number, None)
 
     async def _read(self, process: CliProcess) -> None:
+        why = ""
         try:
             async for line in process.lines():
                 with suppress(DecodeError):  # noise
@@ -169,11 +168,13 @@ class ClaudeDriver:
                     if isinstance(message, dict):
                         self._take(message)
                 await self._cli.room()
+        except Exception as odd:  # of another shape than ours: nobody listens to it any more
+            why = f"{type(odd).__name__}: {odd}"
         finally:
             for answer in self._answers.values():
                 if not answer.done():
                     answer.set_exception(CliDied("claude has ended"))
-            self._cli.is_over()
+            self._cli.is_over(why)
 
     def _take(self, message: JsonObject) -> None:
         match message.get("type"):
@@ -222,6 +223,13 @@ class ClaudeDriver:
         if isinstance(counts, dict):
             before = self._seen.get(self._message)
             self._seen[self._message] = claude_usage(counts, self._model, before)
+            self._cli.tell(Used(self._usage()))  # it may not live to say what all of it came to
+
+    def _usage(self) -> Usage:
+        usage = Usage()
+        for one in self._seen.values():
+            usage = usage.plus(one)
+        return usage
 
     def _tools(self, message: JsonObject) -> None:
         blocks = message.get("content")
@@ -238,9 +246,7 @@ class ClaudeDriver:
                 self._cli.tell(ToolEnded(str(block.get("tool_use_id")), text, failed))
 
     def _ended(self, message: JsonObject) -> None:
-        usage = Usage()
-        for one in self._seen.values():
-            usage = usage.plus(one)
+        usage = self._usage()
         if not usage.calls and isinstance(message.get("usage"), dict):
             usage = claude_usage(message["usage"], self._model, None)
         total = message.get("total_cost_usd")

@@ -175,7 +175,7 @@ class CodexDriver:
         item = params.get("item") or {}
         match method:
             case "":
-                self._cli.is_over()
+                self._cli.is_over(str(params.get("why", "")))
             case "item/agentMessage/delta":
                 self._cli.tell(Spoke(str(params.get("delta", ""))))
             case "item/started" if item.get("type") in TOOL_ITEMS:

@@ -27,6 +27,8 @@ class SpokenCli:
         self.interrupted = False
         self.waiting: deque[Happened | None] = deque()
         """What it said, in order; None where its process has ended."""
+        self._is_over = False
+        self._not_understood = ""
         self._open_tools: set[str] = set()
         self._more = asyncio.Event()
         self._less = asyncio.Event()
@@ -51,7 +53,8 @@ class SpokenCli:
 
     @property
     def alive(self) -> bool:
-        return self.process is not None and self.process.alive
+        """It runs, and what it says is heard."""
+        return self.process is not None and self.process.alive and not self._is_over
 
     @property
     def last_words(self) -> str:
@@ -80,8 +83,10 @@ class SpokenCli:
         self.waiting.append(happened)
         self._more.set()
 
-    def is_over(self) -> None:
-        """Its pipe has closed."""
+    def is_over(self, why: str = "") -> None:
+        """Its pipe has closed, or `why` nobody can read what comes out of it."""
+        self._is_over = True
+        self._not_understood = self._not_understood or why
         self.waiting.append(None)
         self._more.set()
 
@@ -103,8 +108,7 @@ class SpokenCli:
             while True:
                 happened = await self._taken()
                 if happened is None:
-                    words = f"{self.name} ended in the middle of its answer: {self.last_words}"
-                    raise CliDied(words.rstrip(": "))
+                    raise self._ended_early()
                 if isinstance(happened, Ended) and self.interrupted and self._open_tools:
                     await (
                         self.end()
@@ -114,6 +118,13 @@ class SpokenCli:
                     return
         finally:
             self.is_prompted = False
+
+    def _ended_early(self) -> CliDied:
+        if self._not_understood:
+            return CliDied(
+                f"{self.name} said something that Moot does not understand: {self._not_understood}"
+            )
+        return CliDied(f"{self.name} ended in the middle of its answer: {self.last_words}".rstrip(": "))
 
     async def _taken(self) -> Happened | None:
         while not self.waiting:

@@ -79,6 +79,7 @@ class LinePeer:
         await self.process.write(json.encode({**self._version, **message}) + b"\n")
 
     async def _read(self) -> None:
+        why = ""
         try:
             async for line in self.process.lines():
                 with suppress(DecodeError):  # noise
@@ -87,11 +88,13 @@ class LinePeer:
                         self._take(message)
                 if self._room is not None:
                     await self._room()
+        except Exception as odd:  # of another shape than ours: nobody listens to it any more
+            why = f"{type(odd).__name__}: {odd}"
         finally:
             for answer in self._waiting.values():
                 if not answer.done():
                     answer.set_exception(CliDied("its process has ended"))
-            self._on_notice("", {})
+            self._on_notice("", {"why": why})
 
     def _take(self, message: JsonObject) -> None:
         method, number = message.get("method"), message.get("id")
