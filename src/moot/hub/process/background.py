@@ -3,6 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 
+import structlog
+
+log = structlog.get_logger("moot.hub")
+
 
 class BackgroundTasks:
     def __init__(self) -> None:
@@ -11,7 +15,12 @@ class BackgroundTasks:
     def spawn(self, work: Coroutine[object, object, object]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[object]") -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a task of the hub failed", action="hub_task_failed", error=repr(error))
 
     async def close(self) -> None:
         """Cancel what runs, and wait until it has ended."""

@@ -172,8 +172,6 @@ class SpawnedAgents:
                 await self._some.wait()
                 await clock.sleep_until(clock.now() + LOOK_SECONDS)
                 await self.run_due()
-                if not await self._core.parts.store.records(SPAWNED.all()) and not self._kept:
-                    self._some.clear()
         finally:
             if hasattr(clock, "unwatch"):
                 clock.unwatch(self)
@@ -186,6 +184,13 @@ class SpawnedAgents:
         return None
 
     async def run_due(self) -> None:
+        """Look after them once. A look that fails is not the last: the next tries again."""
+        try:
+            await self._look()
+        except Exception as trouble:  # a store that is away, a disk that is full: they stay in our care
+            log.warning("could not look after them", action="spawn_look_failed", error=repr(trouble))
+
+    async def _look(self) -> None:
         if not self._rules():
             return
         await self.run_all()
@@ -194,6 +199,8 @@ class SpawnedAgents:
             if reason := await self._reason(record, who):
                 with suppress(MootError):  # the next look tries again
                     await retired(self._core, record, record.by, reason)
+        if not await self._core.parts.store.records(SPAWNED.all()) and not self._kept:
+            self._some.clear()
 
     async def _clear_up(self) -> None:
         """Take the checkouts of those away that are gone; work in them stays, and is told of once."""
