@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from moot import Hub, agent
-from moot.errors import Braked, Conflict, MootError, NotFound, NotPermitted
+from moot.errors import Braked, Conflict, MootError, NotFound, NotPermitted, StoreUnwritable
+from moot.hub.process.spawned_agents import SpawnedAgents
+from moot.model.entrance import DoorName
 from moot.model.records.spawned import SPAWNED
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
@@ -233,6 +235,77 @@ async def test_an_agent_starts_others_only_where_it_may_work(home: Path, tmp_pat
         with pytest.raises(MootError, match="home"):
             await hub.spawn("coder", project=str(home))
         assert (await hub.spawn("coder", project=str(outside))).project == str(outside)
+
+
+def with_outsiders(home: Path) -> None:
+    toml = home / "moot.toml"
+    toml.write_text(toml.read_text().replace("[spawn]\n", '[spawn]\noutside_agents = ["*"]\n'))
+
+
+async def test_what_an_outside_agent_says_of_its_folder_opens_nothing(home: Path, tmp_path: Path) -> None:
+    with_outsiders(home)
+    secret, opened = tmp_path / "secret", tmp_path / "open"
+    secret.mkdir()
+    async with Hub.open(home) as hub:
+        who = await hub.agents.arrive("mcp", name="visitor", folder=str(secret))
+        visitor = hub.voice_of(who.id, DoorName.MCP)
+        assert (await hub.agents.get("visitor")).project == str(secret)
+        with pytest.raises(NotPermitted, match="secret"):
+            await visitor.spawn("coder", project=str(secret))
+        assert (await visitor.spawn("coder", project=str(opened))).project == str(opened)
+        assert (await visitor.spawn("coder")).project == ""
+
+
+async def test_only_the_owner_says_where_an_agent_works(home: Path, tmp_path: Path) -> None:
+    with_outsiders(home)
+    async with Hub.open(home) as hub:
+        who = await hub.agents.arrive("http", name="visitor")
+        visitor = hub.voice_of(who.id, DoorName.HTTP)
+        with pytest.raises(NotPermitted, match="only the owner"):
+            await visitor.agents.change("visitor", project=str(tmp_path / "open"))
+        assert (await visitor.agents.change("visitor", role="looks around")).role == "looks around"
+        assert (await hub.agents.change("visitor", project=str(tmp_path / "open"))).project
+
+
+async def test_the_child_of_one_that_has_gone_may_start_no_more_than_that_one(home: Path) -> None:
+    with_outsiders(home)
+    async with Hub.open(home) as hub:
+        manager = hub.acting_as("manager")
+        first = await manager.spawn("lead")
+        second = await hub.acting_as(first.agent).spawn("lead")
+        await hub.agents.remove(first.agent)
+        with pytest.raises(NotPermitted, match="secret"):
+            await hub.acting_as(second.agent).spawn("secret")
+        assert (await hub.agents.get(second.agent)).name == second.agent
+
+
+async def test_a_start_is_no_failure_where_only_running_it_has_to_wait(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(agents: SpawnedAgents) -> None:
+        raise StoreUnwritable("busy for a moment")
+
+    async with Hub.open(home) as hub:
+        monkeypatch.setattr(SpawnedAgents, "run_all", away)
+        made = await hub.spawn("coder")
+        assert [one.agent for one in await hub.agents.tree()] == [made.agent]
+
+
+async def test_one_failed_look_is_not_the_last(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, looks = ManualClock(START), [0]
+
+    async def failing(agents: SpawnedAgents) -> None:
+        looks[0] += 1
+        raise StoreUnwritable("busy for a moment")
+
+    async with Hub.open(home, clock=clock, socket=home / "run" / "hub.sock") as hub:
+        await hub.spawn("coder")
+        with monkeypatch.context() as patched:
+            patched.setattr(SpawnedAgents, "run_all", failing)
+            await clock.advance(61)
+            await until(lambda: _now(looks[0]), bool)
+        await clock.advance(601)
+        await until(hub.agents.tree, lambda tree: not [one for one in tree if not one.ended_at])
 
 
 async def test_a_refused_start_leaves_nothing_behind(home: Path) -> None:

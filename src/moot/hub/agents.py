@@ -8,7 +8,7 @@ from typing import TypeAlias
 from msgspec import structs
 
 from moot import shapes
-from moot.errors import Conflict, MootError, NotFound
+from moot.errors import Conflict, MootError, NotFound, NotPermitted
 from moot.flow import edit_participant, enrol, interrupt, pause, remove, rename
 from moot.flow.enrol import Newcomer
 from moot.flow.heartbeat import Sign
@@ -112,6 +112,11 @@ class Agents(AgentCalls):
         check_described(role=role, display=display, project=project)
         check_project(self._core.parts.home, project)
         who = await self._core.directory.participant(name)
+        if project not in (None, who.project) and self._me != self._core.user:
+            raise NotPermitted(
+                f"only the owner says in which folder {who.name} works",
+                detail="leave project out, or have the owner change it",
+            )
         await self._core.do(
             edit_participant,
             edit_participant.EditParticipant(

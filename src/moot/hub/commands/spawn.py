@@ -6,6 +6,7 @@ Above: hub.spawn. Below: flow/spawn.py decides, process/spawned_agents.py runs w
 from collections.abc import Sequence
 from pathlib import Path
 
+import structlog
 from msgspec import Struct, structs
 
 from moot import shapes
@@ -27,6 +28,8 @@ from moot.settings.schema.constraints import EVERY_TEMPLATE
 from moot.settings.schema.tools import toolbox
 from moot.settings.values import CliPermissions
 from moot.wiring import spec
+
+log = structlog.get_logger("moot.spawn")
 
 WRITERS = frozenset({"command", "acp"})
 """Brains that are programs, which edit files."""
@@ -50,17 +53,17 @@ async def spawned(speaker: Speaker, order: SpawnOrder) -> SpawnedAgent:
     author = await core.directory.participant(speaker.me)
     template = _template(settings, order.template)
     kept = await core.parts.store.records(SPAWNED.all())
-    project = _project(core, author, template, order.project)
+    behind = row_behind(settings, author, kept)
+    project = _project(core, author, template, order.project, behind)
     row = row_of(template, order.name or order.template, project)
     spec(row, home)  # what cannot be run is refused here
-    behind = row_behind(settings, author, kept)
     command = spawn.Spawn(
         author=author.id,
         template=order.template,
         newcomer=_newcomer(template, order.name, project),
         allowed=allowed(core, author, kept),
         beyond=tuple(beyond(row, behind)) if behind is not None else (),
-        elsewhere=_elsewhere(core, author, template, project),
+        elsewhere=_elsewhere(core, author, template, project, behind),
         task=speaker.checked(order.task) if order.task else "",
         max_seconds=template.max_minutes * 60.0,
         idle_seconds=template.idle_minutes * 60.0,
@@ -70,7 +73,12 @@ async def spawned(speaker: Speaker, order: SpawnOrder) -> SpawnedAgent:
     )
     done = await core.do(spawn, command)
     await core.directory.refresh()
-    await core.run_spawned()
+    try:
+        await core.run_spawned()
+    except Exception as trouble:  # it is started, whoever runs it: the next look tries again
+        log.warning(
+            "could not be run at once", action="spawn_not_run", agent=done.who.name, error=repr(trouble)
+        )
     return done
 
 
@@ -131,9 +139,11 @@ def _allowed(core: Core, who: Participant, kept: Sequence[SpawnRecord]) -> froze
     settings = core.parts.settings
     if not who.speaks_in_turns:
         return frozenset(settings.templates)
-    record = next((one for one in kept if one.agent == who.id and one.lives), None)
+    record = _record(settings, who, kept)
     if record is None:
         row = row_behind(settings, who, kept)
+        if row is None and who.removed:
+            return frozenset()  # it was started once, and nobody remembers by whom
         return _named(settings, row.spawns if row is not None else settings.spawn.outside_agents)
     template, above = settings.templates.get(record.template), core.directory.known(record.by)
     if template is None or above is None:
@@ -144,11 +154,22 @@ def _allowed(core: Core, who: Participant, kept: Sequence[SpawnRecord]) -> froze
 def row_behind(settings: Settings, who: Participant, kept: Sequence[SpawnRecord]) -> AgentSettings | None:
     """What moot.toml says of an agent: its row, or the template it was started from. None for people, and for agents
     that come from outside."""
-    record = next((one for one in kept if one.agent == who.id and one.lives), None)
+    record = _record(settings, who, kept)
     if record is None:
-        return next((row for row in settings.agents if row.name in (who.id, who.name, *who.aliases)), None)
+        return _row(settings, who)
     template = settings.templates.get(record.template)
     return row_of(template, who.name, record.project) if template is not None else None
+
+
+def _row(settings: Settings, who: Participant) -> AgentSettings | None:
+    return next((row for row in settings.agents if row.name in (who.id, who.name, *who.aliases)), None)
+
+
+def _record(settings: Settings, who: Participant, kept: Sequence[SpawnRecord]) -> SpawnRecord | None:
+    """How it was started, also where it has gone since: what it started goes on under the same rules. None where
+    moot.toml has made it one of its own meanwhile."""
+    found = next((one for one in kept if one.agent == who.id), None)
+    return found if found is None or found.lives or _row(settings, who) is None else None
 
 
 def _named(settings: Settings, names: tuple[str, ...]) -> frozenset[str]:
@@ -159,30 +180,40 @@ def _named(settings: Settings, names: tuple[str, ...]) -> frozenset[str]:
 # --- where it works -------------------------------------------------------------------------------------------
 
 
-def _project(core: Core, author: Participant, template: TemplateSettings, wanted: str) -> str:
+def _project(
+    core: Core, author: Participant, template: TemplateSettings, wanted: str, behind: AgentSettings | None
+) -> str:
     """The folder it gets; for an agent that starts one, inside what the owner's settings open to it."""
     home = core.parts.home
-    own, theirs = _own(home, template.project), _own(home, author.project)
     if wanted:
         check_described(project=wanted)
         check_project(home, str(home.folder(wanted)))
         if not home.folder(wanted).is_dir():
             raise BadValue(f"project = {shown(wanted)} is no folder", detail="expected a folder that exists")
-    folder = wanted or own or theirs
-    return str(home.folder(folder)) if folder else ""
+        return str(home.folder(wanted))
+    if own := _own(home, template.project):
+        return own
+    theirs = _own(home, author.project)
+    if behind is None and _elsewhere(core, author, template, theirs, behind):
+        return ""  # where an agent from outside says it works is no folder of ours
+    return theirs
 
 
 def _own(home: Home, project: str) -> str:
     return str(home.folder(project)) if project not in ("", HERE) else ""
 
 
-def _elsewhere(core: Core, author: Participant, template: TemplateSettings, project: str) -> str:
-    """What is wrong with a folder for this author: an agent that works in a folder starts others in there, or where the
-    owner opens more to all; one that works in none, where the template says."""
+def _elsewhere(
+    core: Core, author: Participant, template: TemplateSettings, project: str, behind: AgentSettings | None
+) -> str:
+    """What is wrong with a folder for this author: an agent to which moot.toml gives a folder starts others in there,
+    or where the owner opens more to all; any other where the template says. What an agent says of its own folder
+    opens nothing."""
     home = core.parts.home
     if not author.speaks_in_turns or not project:
         return ""
-    first = _own(home, author.project) or _own(home, template.project)
+    given = _own(home, behind.project) if behind is not None else ""
+    first = given or _own(home, template.project)
     roots = [home.folder(root) for root in (first, *core.parts.settings.spawn.directories) if root]
     if any(Path(project).is_relative_to(root) for root in roots):
         return ""
