@@ -16,6 +16,7 @@ from moot.logs.kafka.report import KafkaReport
 from moot.settings import Home
 from tests.kafka.conftest import KafkaHome
 from tests.kafka.test_records import answered, echo
+from tests.support.beneath import store_of
 from tests.support.kafka import fresh_prefix
 from tests.support.topics import SLOW, all_published
 from tests.support.waiting import until
@@ -146,3 +147,28 @@ async def test_a_home_that_shares_its_topics_since_is_told_so(home: KafkaHome) -
     assert (await report_of(home)).taken == (topic,)
     lines = await doctor_lines(Home(home.folder))
     assert [line.state for line in lines if topic in line.text] == ["bad"]
+
+
+@pytest.mark.req("K-15")
+async def test_an_agent_made_later_whose_topic_is_another_homes_stops_nobody_else(
+    home: KafkaHome, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    await talked(home)
+    second = tmp_path_factory.mktemp("second")
+    toml = (home.folder / "moot.toml").read_text()
+    (second / "moot.toml").write_text(toml)
+    async with Hub.open(second, agents=[echo("cersei")]) as hub:
+        await hub.agents.create("arya")
+        await hub.conversations.create("hers", participants=["arya"])
+        await hub.send("arya", "nobody publishes this")
+        receipt = await hub.send("cersei", "and this?")
+        await answered(hub, receipt.conversation, 2)
+
+        async def waiting() -> set[str]:
+            return {row.topic for row in await store_of(hub).unpublished(100)}
+
+        await until(waiting, lambda found: found == {"arya"}, SLOW)
+    report = await until(
+        lambda: kafka_report(Home(second)), lambda found: not found.trouble and found.taken, SLOW
+    )
+    assert report.taken == (f"{home.prefix}agent-arya",)

@@ -307,8 +307,9 @@ class MemoryStore:
     async def instance(self) -> str:
         return "memory"
 
-    async def unpublished(self, limit: int) -> list[OutboxRow]:
-        return sorted(self.shelf.records.every(OUTBOX), key=OUTBOX.key)[:limit]
+    async def unpublished(self, limit: int, without: Sequence[ParticipantId] = ()) -> list[OutboxRow]:
+        waiting = [row for row in self.shelf.records.every(OUTBOX) if row.topic not in without]
+        return sorted(waiting, key=OUTBOX.key)[:limit]
 
     async def outbox_depth(self, most: int) -> OutboxDepth:
         waiting = await self.unpublished(most)

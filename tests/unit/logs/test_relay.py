@@ -7,10 +7,11 @@ from msgspec import json
 
 from moot.flow import create, enrol, hold_relay, post
 from moot.flow.enrol import Newcomer
-from moot.logs.kafka.cluster import KafkaOutOfReach, TopicFound, TopicTaken
+from moot.logs.kafka import relay as relay_module
+from moot.logs.kafka.cluster import KafkaOutOfReach, TopicFound
 from moot.logs.kafka.places import Places
 from moot.logs.kafka.record import Envelope
-from moot.logs.kafka.relay import LEASE_SECONDS, Relay
+from moot.logs.kafka.relay import LEASE_SECONDS, STOPPED_CHECK_SECONDS, Relay
 from moot.model.ids import HostId, ParticipantId
 from moot.model.limits import Terms
 from moot.model.participant import Kind
@@ -30,7 +31,7 @@ class Brokers:
         """Which of the next batch are not acknowledged."""
         self.names: set[str] = set()
         self.identity = "A"
-        self.partitions = 1
+        self.repartitioned: dict[str, int] = {}
         self.lying: dict[str, list[Envelope]] = {}
         """What the newest records of topics are."""
 
@@ -46,7 +47,9 @@ class Brokers:
 
     async def topics(self, names: Sequence[str]) -> dict[str, TopicFound]:
         return {
-            name: TopicFound(name, self.identity, self.partitions) for name in names if name in self.names
+            name: TopicFound(name, self.identity, self.repartitioned.get(name, 1))
+            for name in names
+            if name in self.names
         }
 
     async def newest(self, topics: Iterable[TopicFound]) -> dict[str, list[Envelope]]:
@@ -174,20 +177,41 @@ def envelope(instance: str, where: str = "c", seq: int = 1) -> Envelope:
 
 
 @pytest.mark.req("K-15")
-async def test_row_18_a_topic_that_another_home_writes_to_is_refused_and_everything_stays(
+async def test_row_18_a_topic_that_another_home_writes_to_stops_its_own_agent_and_nobody_else(
     stage: Stage,
 ) -> None:
     await stage.begin()
     stage.brokers.names.add("agent-arya")
     stage.brokers.lying = {"agent-arya": [envelope("another")]}
     relay = stage.relay("h1")
-    with pytest.raises(TopicTaken, match=r"agent-arya.*topic_prefix"):
-        await relay.turn()
-    assert stage.brokers.published == []
-    assert await stage.store.unpublished(10)
+    await relay.turn()
+    assert {topic for topic, _, _ in stage.brokers.published} == {"agent-bob"}
+    assert {row.topic for row in await stage.store.unpublished(10)} == {"arya"}
+    assert relay._places.stopped == {"arya": "another home writes to agent-arya"}
     stage.brokers.lying = {"agent-arya": [envelope(await stage.store.instance())]}
+    await stage.clock.advance(STOPPED_CHECK_SECONDS + 1)
     await relay.turn()
     assert await stage.store.unpublished(10) == []
+    assert relay._places.stopped == {}
+
+
+async def test_more_waiting_for_a_stopped_agent_than_is_read_at_once_keeps_nobody_waiting(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay_module, "AT_ONCE", 3)
+    where = await stage.begin()
+    stage.brokers.names.add("agent-arya")
+    stage.brokers.lying = {"agent-arya": [envelope("another")]}
+    for number in range(5):
+        await stage.say(where, str(number))
+    his = await stage.store.transact(create, create.Create(USER, "his", ("bob",)))
+    relay = stage.relay("h1")
+    while await relay.turn():
+        pass
+    await stage.say(his.id, "for bob")
+    await relay.turn()
+    assert ("append", 1) in stage.brokers.told
+    assert {topic for topic, _, _ in stage.brokers.published} == {"agent-bob"}
 
 
 @pytest.mark.req("K-15")
@@ -211,18 +235,21 @@ async def test_a_prefix_that_was_set_later_gives_every_topic_its_new_name(stage:
     assert stage.brokers.published[-1][0] == "team-a.agent-arya-e2"
 
 
-async def test_row_20_partitions_that_were_changed_by_hand_stop_the_relay_until_a_new_epoch(
+@pytest.mark.req("K-15")
+async def test_row_20_partitions_that_were_changed_by_hand_stop_that_agent_until_a_new_epoch(
     stage: Stage,
 ) -> None:
     where = await stage.begin()
+    his = await stage.store.transact(create, create.Create(USER, "his", ("bob",)))
     await stage.relay("h1").turn()
-    stage.brokers.partitions = 3
+    stage.brokers.repartitioned = {"agent-arya": 3}
     await stage.say(where, "one")
+    await stage.say(his.id, "two")
     await stage.clock.advance(LEASE_SECONDS + 1)
     relay = stage.relay("h2")
-    with pytest.raises(KafkaOutOfReach, match="partitions were changed by hand"):
-        await relay.turn()
-    assert await stage.store.unpublished(10)
-    await relay._places.begin_epoch([ParticipantId("arya"), ParticipantId("bob")])
+    await relay.turn()
+    assert {row.topic for row in await stage.store.unpublished(10)} == {"arya"}
+    assert "other partitions" in relay._places.stopped[ParticipantId("arya")]
+    await relay._places.begin_epoch([ParticipantId("arya")])
     await relay.turn()
     assert await stage.store.unpublished(10) == []

@@ -52,10 +52,12 @@ def _tell(session: Session, found: KafkaReport) -> None:
     say(f"✓ relay: {found.relay} (fence {found.fence})" if found.relay else "! relay: no process publishes")
     if found.dead_letters:
         say(f"! dead letters: {found.dead_letters}, in the table dead_letters")
+    for name in sorted({*found.taken} - {topic.topic for topic in found.topics}):
+        say(f"✗ {name}: another home writes to it; nothing is published for its agent")
     for topic in found.topics:
         state = "gone" if topic.topic in found.lost else ""
-        state = state or ("written to by another home too" if topic.topic in found.taken else "")
-        state = state or ("partitions were changed" if topic.topic in found.repartitioned else "")
+        state = state or ("stopped: another home writes to it too" if topic.topic in found.taken else "")
+        state = state or ("stopped: partitions were changed" if topic.topic in found.repartitioned else "")
         counted = "" if topic.records is None else f"{topic.records} records"
         behind = "" if topic.lag is None else f", {topic.lag} not read"
         say(f"  {topic.topic}  epoch {topic.epoch}  {state or counted + behind}")

@@ -10,6 +10,7 @@ from moot.settings import Home, load
 from moot.wiring import storage
 
 REBUILD = "moot kafka rebuild"
+STOPPED = "nothing is published for its agent, which is woken by the sweep"
 
 
 async def kafka(home: Home) -> list[DoctorLine]:
@@ -37,7 +38,7 @@ async def kafka(home: Home) -> list[DoctorLine]:
         text = f"{found.outbox} records wait to be published, the oldest for {found.oldest_seconds:.0f} s"
         lines.append(DoctorLine("kafka", WARN, text, "" if found.trouble else "moot up"))
     lines += [
-        DoctorLine("kafka", BAD, f"{name} has other partitions than it was made with", REBUILD)
+        DoctorLine("kafka", BAD, f"{name} has other partitions than it was made with; {STOPPED}", REBUILD)
         for name in found.repartitioned
     ]
     lines += [
@@ -45,7 +46,9 @@ async def kafka(home: Home) -> list[DoctorLine]:
         for name in found.lost
     ]
     lines += [
-        DoctorLine("kafka", BAD, f"another home writes to {name} too", "set log.topic_prefix in moot.toml")
+        DoctorLine(
+            "kafka", BAD, f"another home writes to {name} too; {STOPPED}", "set log.topic_prefix in moot.toml"
+        )
         for name in found.taken
     ]
     if found.dead_letters:

@@ -39,15 +39,6 @@ class KafkaOutOfReach(Exception):
     """The brokers do not answer, or not as they should."""
 
 
-class TopicTaken(KafkaOutOfReach):
-    """Another home writes to a topic that this one would use."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        super().__init__(
-            f"another home writes to {', '.join(names)}: log.topic_prefix has to tell them apart"
-        )
-
-
 class TopicFound(Struct, frozen=True):
     name: str
     identity: str

@@ -14,7 +14,7 @@ import structlog
 from moot.errors import BadValue, MootError, StoreUnwritable, Trouble
 from moot.logs.embedded import EmbeddedLog
 from moot.logs.kafka.address import Brokers, brokers_of
-from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach, TopicTaken
+from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach
 from moot.logs.kafka.outlet import Outlet
 from moot.logs.kafka.places import Places, StoreOfTopics
 from moot.logs.kafka.relay import Relay
@@ -59,6 +59,7 @@ class KafkaLog(EmbeddedLog):
         self._looking: asyncio.Task[None] | None = None
 
     async def serve(self, host: HostId, agents: Iterable[ParticipantId], *, watches: bool) -> None:
+        mine = list(agents)
         if self.relay is None or self.wakes is None:
             instance = await self._store.instance()
             self.relay = Relay(
@@ -82,18 +83,19 @@ class KafkaLog(EmbeddedLog):
             self._serving = [loop.create_task(self.relay.run()), loop.create_task(self._keep_depth())]
         try:
             async with asyncio.timeout(0 if self.wakes.is_behind else START_SECONDS):
-                await self.wakes.serve(agents, watches=watches)
-        except TopicTaken as taken:
-            raise BadValue(
-                str(taken),
-                detail="two homes that share brokers need topics of their own",
-                fix=("set log.topic_prefix to a name of this home", "delete the topics, if nobody uses them"),
-            ) from taken
+                await self.wakes.serve(mine, watches=watches)
         except (KafkaOutOfReach, TimeoutError) as trouble:
             # Nobody waits for brokers, and nobody twice: the sweep does their work meanwhile.
             why = str(trouble) or f"no answer within {START_SECONDS:g} s"
             log.warning("Kafka is out of reach", action="kafka_away", error=why)
             self.wakes.refresh()
+        stopped, placed = self.places.stopped, self.places.known
+        if taken := [stopped[agent] for agent in mine if agent in stopped and agent not in placed]:
+            raise BadValue(
+                f"{', '.join(sorted(taken))}: log.topic_prefix has to tell them apart",
+                detail="two homes that share brokers need topics of their own",
+                fix=("set log.topic_prefix to a name of this home", "delete the topics, if nobody uses them"),
+            )
 
     def watch_records(self, watcher: Callable[[list[Event]], None]) -> None:
         self._record_watchers.append(watcher)

@@ -33,6 +33,8 @@ AT_ONCE = 500
 LONGEST_PAUSE = 5.0
 CHECK_SECONDS = 3600.0
 """So often topics are held against what was written down of them."""
+STOPPED_CHECK_SECONDS = 60.0
+"""The same while one of them must not be written to: somebody may have mended it."""
 
 
 class Relay:
@@ -54,7 +56,7 @@ class Relay:
         self._instance = instance
         self._work = asyncio.Event()
         self._renew_at = 0.0
-        self._check_at = 0.0
+        self._checked_at = 0.0
         self.lease: RelayLease | None = None
         self.failing_since: float | None = None
         """Since when nothing has been taken by the brokers."""
@@ -91,12 +93,11 @@ class Relay:
         lease = await self._held()
         if lease is None:
             return False
-        if self._clock.now() >= self._check_at:
-            changed = await self._places.check()
-            if changed.repartitioned:
-                raise KafkaOutOfReach(f"partitions were changed by hand: {', '.join(changed.repartitioned)}")
-            self._check_at = self._clock.now() + CHECK_SECONDS
-        rows = await self._store.unpublished(AT_ONCE)
+        every = STOPPED_CHECK_SECONDS if self._places.stopped else CHECK_SECONDS
+        if self._clock.now() >= self._checked_at + every:
+            await self._places.check()
+            self._checked_at = self._clock.now()
+        rows = await self._store.unpublished(AT_ONCE, without=tuple(self._places.stopped))
         if not rows:
             return False
         failpoint("relay.claimed")
@@ -105,9 +106,10 @@ class Relay:
         if published:
             await self._mark(lease, published)
             failpoint("relay.marked")
-        if len(published) < len(rows):
-            self._check_at = 0.0  # perhaps a topic is gone
-            raise KafkaOutOfReach(f"{len(rows) - len(published)} of {len(rows)} records were not taken")
+        left = sum(row.topic not in self._places.stopped for row in rows) - len(published)
+        if left > 0:
+            self._checked_at = 0.0  # perhaps a topic is gone
+            raise KafkaOutOfReach(f"{left} of {len(rows)} records were not taken")
         return len(rows) == AT_ONCE
 
     async def _held(self) -> RelayLease | None:
@@ -119,15 +121,16 @@ class Relay:
             if self.lease.host == self._host:
                 await self._places.refresh()  # an epoch may have begun
         if self.lease.host != self._host:
-            self._check_at = 0.0
+            self._checked_at = 0.0
             return None
         return self.lease
 
     async def _publish(self, rows: Sequence[OutboxRow]) -> list[OutboxRow]:
         """Those that are done with: of each conversation up to the first that was not acknowledged. A row whose agent
-        is gone has nowhere to go, and is done with."""
+        is gone has nowhere to go, and is done with; one whose agent is stopped waits."""
         topics = await self._places.of({row.topic for row in rows})
-        going = [row for row in rows if row.topic in topics]
+        stopped_agents = self._places.stopped
+        going = [row for row in rows if row.topic in topics and row.topic not in stopped_agents]
         records = [
             (
                 topics[row.topic].name,
@@ -138,7 +141,7 @@ class Relay:
         ]
         acknowledged = await self._outlet.publish(records) if records else []
         stopped: set[ConversationId] = set()
-        done = [row for row in rows if row.topic not in topics]
+        done = [row for row in rows if row.topic not in topics and row.topic not in stopped_agents]
         for row, was in zip(going, acknowledged, strict=True):
             if not was:
                 stopped.add(row.conversation)

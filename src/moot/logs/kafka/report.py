@@ -10,7 +10,7 @@ from moot.flow import restate
 from moot.logs.kafka.address import Brokers
 from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach, Place, spoken
 from moot.logs.kafka.offsets import GroupOffsets
-from moot.logs.kafka.places import Places, StoreOfTopics
+from moot.logs.kafka.places import FIRST_EPOCH, Places, StoreOfTopics
 from moot.logs.kafka.wakes import group_of
 from moot.model.conversation import Conversation
 from moot.model.ids import SYSTEM, ParticipantId
@@ -77,7 +77,8 @@ async def report(store: StoreOfTopics, brokers: Brokers, prefix: str, now: float
         ]
         there = [one for one in topics if one.name in found]
         repartitioned = [one.name for one in there if found[one.name].partitions != one.partitions]
-        newest = await cluster.newest(found[one.name] for one in there)
+        unplaced = await cluster.topics(await _to_be_placed(store, places))
+        newest = await cluster.newest([*(found[one.name] for one in there), *unplaced.values()])
         taken = [name for name, records in newest.items() if any(one.instance != mine for one in records)]
         rows = [
             await _counted(offsets, brokers, one) if one in there else row
@@ -103,6 +104,14 @@ async def report(store: StoreOfTopics, brokers: Brokers, prefix: str, now: float
         repartitioned=tuple(repartitioned),
         taken=tuple(sorted(taken)),
     )
+
+
+async def _to_be_placed(store: StoreOfTopics, places: Places) -> list[str]:
+    """Topics that agents would have of which something waits to be published, and which have none."""
+    waiting = {row.topic for row in await store.unpublished(PAGE)} - places.known.keys()
+    if not waiting:
+        return []
+    return [places.name(who, FIRST_EPOCH) for who in await store.participants() if who.id in waiting]
 
 
 async def _counted(offsets: GroupOffsets, brokers: Brokers, topic: AgentTopic) -> TopicReport:
@@ -137,6 +146,8 @@ async def rebuild(
         places = Places(store, cluster, prefix)
         await places.refresh()
         begun = await places.begin_epoch(agents or sorted(places.known))
+        if places.stopped:
+            raise KafkaOutOfReach("; ".join(sorted(places.stopped.values())))
     finally:
         cluster.close()
     anew = {topic.agent for topic in begun}

@@ -329,9 +329,9 @@ class PostgresReads:
     async def instance(self) -> str:
         return str(await self._get(READ.instance))
 
-    async def unpublished(self, limit: int) -> list[OutboxRow]:
+    async def unpublished(self, limit: int, without: Sequence[ParticipantId] = ()) -> list[OutboxRow]:
         found: list[OutboxRow] = await self._many(
-            rows.RECORDS[OUTBOX.name], RECORDS[OUTBOX.name].oldest, limit
+            rows.RECORDS[OUTBOX.name], RECORDS[OUTBOX.name].oldest, limit, list(without)
         )
         return found
 

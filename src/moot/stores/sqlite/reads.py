@@ -348,9 +348,9 @@ class SqliteReads:
     async def instance(self) -> str:
         return str(self._get(READ.instance))
 
-    async def unpublished(self, limit: int) -> list[OutboxRow]:
+    async def unpublished(self, limit: int, without: Sequence[ParticipantId] = ()) -> list[OutboxRow]:
         found: list[OutboxRow] = await self._many(
-            rows.RECORDS[OUTBOX.name], RECORDS[OUTBOX.name].oldest, limit
+            rows.RECORDS[OUTBOX.name], RECORDS[OUTBOX.name].oldest, limit, json.encode(without).decode()
         )
         return found
 

@@ -23,8 +23,10 @@ SELECT string_agg(shape, ',') FROM outbox_shape
 WHERE (event, topic, call) IN (SELECT (w.value ->> 0)::bigint, w.value ->> 1, w.value ->> 2 FROM json_array_elements($1::json) w);
 
 -- name: oldest
--- The first $1 to be published.
-SELECT string_agg(shape, ',') FROM (SELECT shape FROM outbox_shape ORDER BY event, topic, call LIMIT $1) found;
+-- The first $1 to be published, without those of the topics $2.
+SELECT string_agg(shape, ',') FROM (
+    SELECT shape FROM outbox_shape WHERE topic <> ALL($2::text[]) ORDER BY event, topic, call LIMIT $1
+) found;
 
 -- name: depth
 -- How many there are, counted no further than $1, and since when.

@@ -23,8 +23,10 @@ SELECT group_concat(shape, ',') FROM outbox_shape
 WHERE (event, topic, call) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?1));
 
 -- name: oldest
--- The first ?1 to be published.
-SELECT group_concat(shape, ',') FROM (SELECT shape FROM outbox_shape ORDER BY event, topic, call LIMIT ?1);
+-- The first ?1 to be published, without those of the topics ?2.
+SELECT group_concat(shape, ',') FROM (
+    SELECT shape FROM outbox_shape WHERE topic NOT IN (SELECT value FROM json_each(?2)) ORDER BY event, topic, call LIMIT ?1
+);
 
 -- name: depth
 -- How many there are, counted no further than ?1, and since when.
