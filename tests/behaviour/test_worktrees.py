@@ -202,3 +202,21 @@ async def test_work_that_was_left_is_named_until_it_is_taken_and_salvaged_after_
     assert "Keep what coder left in its worktree" in kept
     assert "work" in kept
     git(repository, "fsck", "--strict")
+
+
+async def test_where_a_checkout_is_a_must_and_cannot_be_made_the_task_fails_at_once_and_says_why(
+    home: Home, repository: Path
+) -> None:
+    text = SETTINGS.replace("{project}", str(repository)).replace(
+        'worktree_setup = ["touch", "set-up"]', 'worktree = "always"'
+    )
+    (home.path / "moot.toml").write_text(text)
+    home.worktrees.write_text("in the way")
+    async with Hub.open(home.path, socket=home.path / "run" / "hub.sock") as hub:
+        made = await hub.spawn("coder", task="write the parser")
+        [task] = await until(hub.tasks.list, lambda tasks: tasks[0].state != "open")
+        [gone] = await until(hub.agents.tree, lambda tree: tree[0].ended_at is not None)
+    assert task.state == "failed"
+    assert "worktree" in (task.result or "")
+    assert gone.agent == made.agent
+    assert git(repository, "status", "--porcelain") == ""

@@ -1,14 +1,17 @@
 """What a coding CLI may do, what it is denied, and what a person allows it once."""
 
 import asyncio
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from moot.brains.command.cli_plan import environment, plan_of
+from moot.brains.command.cli_sandbox import find_bwrap, wrapper
+from moot.brains.command.command_line import brain_of, pool_of
 from moot.brains.command.driver import Permissions, Wish
 from moot.brains.command.permission import goes_without_asking
-from moot.errors import BadValue
+from moot.errors import BadSettings, BadValue
 from moot.settings import AgentSettings, Home
 from moot.settings.values import CliCredential, CliPermissions, CodingSettings
 from tests.coding.test_interjection import direct
@@ -246,3 +249,45 @@ async def test_a_home_that_lies_too_deep_for_a_socket_serves_acp_all_the_same(
     async with workshop.hub() as hub:
         answer = await hub.ask("arya", "! moot list_agents {}", timeout=30)
     assert '"self":"arya"' in answer.text
+
+
+def row_in(project: Path) -> AgentSettings:
+    return AgentSettings(name="arya", brain="command:claude", project=str(project))
+
+
+def test_a_list_of_folders_holds_while_the_file_is_broken(workshop: Workshop) -> None:
+    inside, outside = workshop.project("inside"), workshop.project("outside")
+    workshop.head = f'[coding]\ndirectories = ["{inside}"]\nmax_processes = 1\n'
+    workshop.write()
+    brain_of(row_in(inside), workshop.home, ())
+    workshop.home.toml.write_text("[coding\n")
+    brain_of(row_in(inside), workshop.home, ())
+    with pytest.raises(BadValue, match="outside the folders"):
+        brain_of(row_in(outside), workshop.home, ())
+    assert pool_of(workshop.home, CodingSettings(max_processes=1)).most == 1
+
+
+def test_where_the_file_was_never_right_no_cli_is_started(workshop: Workshop) -> None:
+    workshop.home.toml.write_text("[coding\n")
+    with pytest.raises(BadSettings):
+        brain_of(row_in(workshop.project("any")), workshop.home, ())
+
+
+def test_a_checkout_beside_the_home_is_inside_the_list_of_folders(workshop: Workshop) -> None:
+    own = workshop.home.worktrees / "arya"
+    own.mkdir(parents=True)
+    coding = CodingSettings(directories=(str(workshop.project("code")),))
+    assert plan_of(row_in(own), coding, workshop.home, {"PATH": "/usr/bin"}).project == own
+    assert "outside" in refused(workshop, row_in(workshop.project("other")), coding)
+
+
+def test_behind_the_wall_no_service_of_the_system_listens(workshop: Workshop) -> None:
+    bwrap = find_bwrap()
+    assert bwrap is not None, "apt install bubblewrap"
+    environ = {"HOME": str(workshop.person), "PATH": "/usr/bin:/bin"}
+    wall = wrapper(bwrap, workshop.project("arya"), environ, workshop.home.path)
+    look = "find /run/ /var/run/ -type s; cat /etc/resolv.conf > /dev/null && ls -A /run"
+    done = subprocess.run(wall(["sh", "-c", look], ()), capture_output=True, text=True, check=True)
+    resolver = Path("/etc/resolv.conf").resolve()
+    needed = {resolver.relative_to("/run").parts[0]} if resolver.is_relative_to("/run") else set()
+    assert set(done.stdout.split()) == needed

@@ -97,6 +97,11 @@ class Home(Struct, frozen=True):
     def log_of(self, agent: str) -> Path:
         return self.logs / f"{agent}.log"
 
+    @property
+    def worktrees(self) -> Path:
+        """Checkouts of started agents: beside the home, and in no repository."""
+        return self.path.with_name(f"{self.path.name}-worktrees")
+
     def folder(self, path: str) -> Path:
         """A folder that a setting names; relative to the home."""
         return (self.path / os.path.expanduser(path)).resolve()

@@ -156,7 +156,8 @@ def _project(row: AgentSettings, coding: CodingSettings, home: Home) -> Path:
     if not project.is_dir():
         raise BadValue(f"the project of {row.name}, {project}, is not a folder", fix=(f"mkdir -p {project}",))
     allowed = [home.folder(folder) for folder in coding.directories]
-    if allowed and not any(project.is_relative_to(folder) for folder in allowed):
+    places = [*allowed, home.worktrees.resolve()]  # what is in there came out of a project that was allowed
+    if allowed and not any(project.is_relative_to(folder) for folder in places):
         raise BadValue(
             f"the project of {row.name}, {project}, is outside the folders in which coding CLIs may work",
             detail=f"directories of [coding] are {', '.join(map(str, allowed))}",

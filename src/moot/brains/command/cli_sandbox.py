@@ -44,6 +44,10 @@ SETTINGS: Final = (
     *("config.toml", "hooks.json", "AGENTS.md", "prompts", "rules"),
 )
 """What in such a folder says which programs run, or what a model is told."""
+SOCKETS: Final = (Path("/run"), Path("/var/run"))
+"""Where the system's services listen: to connect to one takes no right to write."""
+RESOLVER: Final = Path("/etc/resolv.conf")
+"""Often a link into there; without it no name of a provider is found."""
 OF_PROJECTS: Final = (".git/hooks", ".git/config", ".claude", ".codex", ".mcp.json", ".vscode", ".idea")
 
 
@@ -66,9 +70,13 @@ def wrapper(bwrap: str, project: Path, environ: Mapping[str, str], hidden: Path)
         program = shutil.which(argv[0], path=environ.get("PATH")) or argv[0]
         words = [bwrap, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--ro-bind", "/", "/"]
         words += ["--dev", "/dev", "--proc", "/proc"]
-        seen = (*_installed(Path(program)), *_moot())
-        for cover in (Path("/tmp"), home):  # what lies in them comes after: the later covers the earlier
-            if cover.is_dir() and cover != Path("/"):
+        seen = (*_installed(Path(program)), *_moot(), RESOLVER.resolve())
+        for cover in (
+            *SOCKETS,
+            Path("/tmp"),
+            home,
+        ):  # what lies in them comes after: the later covers the earlier
+            if cover.is_dir() and not cover.is_symlink() and cover != Path("/"):
                 words += ["--tmpfs", str(cover)]
                 words += _bound("--ro-bind", (path for path in seen if path.is_relative_to(cover)))
         words += _bound("--bind", state)

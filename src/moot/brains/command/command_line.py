@@ -17,6 +17,8 @@ from moot.settings.values import CodingSettings
 
 _pools: dict[Path, ProcessPool] = {}
 """One for a home in this process."""
+_in_force: dict[Path, CodingSettings] = {}
+"""What each home's file said when it could last be read."""
 
 
 def brain_of(row: AgentSettings, home: Home, tools: tuple[Tool, ...]) -> tuple[CommandBrain, Offered]:
@@ -42,7 +44,11 @@ def pool_of(home: Home, coding: CodingSettings) -> ProcessPool:
 
 
 def _coding(home: Home) -> CodingSettings:
+    """While the file is broken what it said before holds. Where that is not known no CLI is started: a misspelt line
+    must not open every folder."""
     try:
-        return load(home).coding
-    except BadSettings:  # whoever needs the file says what is wrong with it
-        return CodingSettings()
+        _in_force[home.path] = load(home).coding
+    except BadSettings:
+        if home.path not in _in_force:
+            raise
+    return _in_force[home.path]

@@ -18,7 +18,7 @@ from msgspec import structs
 
 from moot.brains.code import AgentSpec
 from moot.errors import BadValue, MootError, NotFound
-from moot.flow import retire
+from moot.flow import retire, update_task
 from moot.flow.steps.channel import BranchesMoved
 from moot.hub.commands.spawn import HERE, can_write, row_behind, row_of
 from moot.hub.core import Core
@@ -27,7 +27,7 @@ from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.participant import Participant
 from moot.model.records.spawned import SPAWNED, SpawnRecord
-from moot.model.records.task import TASKS
+from moot.model.records.task import TASKS, TaskState
 from moot.model.turn import OPEN
 from moot.ports import EVERY_TURN
 from moot.rules.budgets import AgentBudget, BudgetsAbove
@@ -76,8 +76,12 @@ class SpawnedAgents:
                 if template is None:
                     log.warning("its template is gone", action="spawn_without_template", agent=who.name)
                 elif not self._runs(who.id) and not who.present(self._core.parts.clock.now()):
+                    try:
+                        place = await self._place(record, template)
+                    except BadValue as trouble:
+                        await self._give_up(record, trouble)
+                        continue
                     by_name[who.name] = who
-                    place = await self._place(record, template)
                     rows.append(row_of(template, who.name, place))
             specs, broken = loaded(rows, home)
             for one in broken:
@@ -123,7 +127,20 @@ class SpawnedAgents:
             return str(await worktrees.make(home, record.agent, project, template.worktree_setup))
         except BadValue as trouble:
             log.warning(trouble.title, action="worktree_not_made", agent=record.agent, error=trouble.detail)
+            if template.worktree is Worktree.ALWAYS:
+                raise
             return record.project
+
+    async def _give_up(self, record: SpawnRecord, trouble: BadValue) -> None:
+        """One that cannot work where it has to goes at once: whoever started it hears why, and does not wait."""
+        why = f"{trouble.title}: {trouble.detail}" if trouble.detail else trouble.title
+        for task in await self._core.parts.store.records(TASKS.where(open_to=record.agent)):
+            if task.is_open:
+                order = update_task.UpdateTask(
+                    record.agent, task.id, TaskState.FAILED, why, branch=task.conversation
+                )
+                await self._core.do(update_task, order)
+        await retired(self._core, record, record.by, why)
 
     async def _needs_its_own(self, record: SpawnRecord, template: TemplateSettings) -> bool:
         top = await worktrees.repository_of(Path(record.project))

@@ -54,7 +54,7 @@ class Leftover(Struct, frozen=True):
 
 
 def folder_of(home: Home, agent: str) -> Path:
-    return home.path.with_name(f"{home.path.name}-worktrees") / agent
+    return home.worktrees / agent
 
 
 async def repository_of(project: Path) -> Path | None:
@@ -71,7 +71,7 @@ async def make(home: Home, agent: str, project: Path, setup: tuple[str, ...] = (
         raise BadValue(f"{project} is in no git repository", detail="a worktree needs one with a commit")
     place = folder_of(home, agent)
     if not place.exists():
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _folder_for(place)
         branch = f"{BRANCHES}{agent}"
         known = await _git(top, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
         new = () if known.code == 0 else ("-b", branch)
@@ -83,6 +83,13 @@ async def make(home: Home, agent: str, project: Path, setup: tuple[str, ...] = (
             await _set_up(place, setup)
     inside = await _git(project, "rev-parse", "--show-prefix")
     return place / inside.text.strip()
+
+
+def _folder_for(place: Path) -> None:
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as trouble:
+        raise BadValue(f"no worktree can be made in {place.parent}", detail=str(trouble)) from None
 
 
 async def _set_up(place: Path, setup: tuple[str, ...]) -> None:
