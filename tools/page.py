@@ -194,10 +194,10 @@ def made() -> None:
 def develop() -> int:
     """Hot reload: vite serves the page and passes the API on to the hub that runs on the home."""
     found = node() or install_node(_say)
-    made_with_all = (ROOT / "dashboard/node_modules/.bin/biome").exists()
-    if not is_built() or not made_with_all:
-        _say("installing and building the page")
-        build(ROOT, found, _say, everything=True)
+    has_all = (ROOT / "dashboard/node_modules/.bin/biome").exists()
+    if not is_built() or not has_all:
+        _say("building the page")
+        build(ROOT, found, _say, everything=not has_all)
     moot = Path(sys.executable).with_name("moot")
     told = subprocess.run([moot, "open", "--json"], capture_output=True, text=True, check=False)
     if told.returncode:
