@@ -10,7 +10,7 @@ from msgspec import structs
 
 from moot import PASS, Hub, agent
 from moot.brains.code import AgentSpec
-from moot.errors import BadValue, MootError, NotPermitted
+from moot.errors import BadValue, MootError, NotPermitted, RateLimited
 from moot.flow import seal_chains
 from moot.model.entrance import DoorName
 from moot.model.ids import ParticipantId
@@ -59,6 +59,19 @@ async def test_an_act_says_who_did_what_through_which_door(tmp_path: Path) -> No
         report = await hub.audit.verify()
         assert report.ok, report.problems
         assert [gone.what for gone in report.purged] == [f"conversation link:{link.id}"]
+
+
+async def test_what_a_limit_of_the_two_refused_is_among_what_their_link_refused(tmp_path: Path) -> None:
+    async with opened(tmp_path) as hub:
+        link = await hub.links.create("manager", "support")
+        other = await hub.links.create("manager", "loner")
+        for number in range(hub.settings.limits.pair_per_minute):
+            await hub.acting_as("manager").send("support", f"number {number}")
+        with pytest.raises(RateLimited):
+            await hub.acting_as("manager").send("support", "one more")
+        [refused, _made] = await sentences(hub, link=link.id)
+        assert "was refused: send to support (E302 pair_limit)" in refused
+        assert len(await sentences(hub, link=other.id)) == 1
 
 
 async def test_who_the_owner_spoke_for_is_named_beside_the_owner(tmp_path: Path) -> None:

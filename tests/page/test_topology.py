@@ -243,3 +243,5 @@ def test_what_is_held_counts_down_and_what_is_refused_is_marked_at_its_sender(
         keep_writing(hub, first, second)
     expect(page.locator(f'[data-refused="{first}"]')).to_be_visible()
     expect(page.locator(".map-refusal")).to_contain_text(first)
+    go(page, f"/links/{made['id']}")
+    expect(page.locator(".thin-line--bad").first).to_contain_text(f"refused: send to {second}")

@@ -35,9 +35,9 @@ export async function request(input: Request | string, init?: RequestInit): Prom
     let answer: Response;
     try {
       answer = await fetch(sent);
-    } catch (trouble) {
-      if (sent.signal.aborted) throw trouble;
-      throw new Unreachable(String(trouble));
+    } catch (error) {
+      if (sent.signal.aborted) throw error;
+      throw new Unreachable(String(error));
     }
     if (answer.status === 401 && bearer) onUnauthenticated();
     if (answer.status !== 429 || attempt >= WAITS) return answer;
@@ -84,11 +84,11 @@ export const at = (path: string, query: Record<string, string | number | boolean
 export const path = (...parts: string[]): string => `/api/${parts.map(encodeURIComponent).join('/')}`;
 
 /** What to tell a person when something went wrong. */
-export function saidPlainly(trouble: unknown): string {
-  if (trouble instanceof Refused) {
-    const { title, detail } = trouble.problem;
+export function errorText(error: unknown): string {
+  if (error instanceof Refused) {
+    const { title, detail } = error.problem;
     return detail ? `${title}. ${detail}` : title;
   }
-  if (trouble instanceof Unreachable) return 'The hub cannot be reached. Nothing was changed.';
-  return trouble instanceof Error ? trouble.message : String(trouble);
+  if (error instanceof Unreachable) return 'The hub cannot be reached. Nothing was changed.';
+  return error instanceof Error ? error.message : String(error);
 }

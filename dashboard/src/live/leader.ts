@@ -18,7 +18,7 @@ const LOCK = 'moot-stream';
 
 export interface Lead {
   lead(signal: AbortSignal): Promise<void>;
-  heard(note: Note): void;
+  receive(note: Note): void;
 }
 
 export class Tabs {
@@ -27,7 +27,7 @@ export class Tabs {
   leading = false;
 
   constructor(private readonly lead: Lead) {
-    this.channel.onmessage = ({ data }: MessageEvent<Note>) => this.hear(data);
+    this.channel.onmessage = ({ data }: MessageEvent<Note>) => this.take(data);
     document.addEventListener('visibilitychange', this.seen);
   }
 
@@ -67,12 +67,12 @@ export class Tabs {
     }
   }
 
-  private hear(note: Note): void {
+  private take(note: Note): void {
     if (note.kind === 'want') {
       if (this.leading && document.visibilityState === 'hidden' && navigator.locks) this.handover?.abort();
       return;
     }
-    this.lead.heard(note);
+    this.lead.receive(note);
   }
 
   private seen = () => {

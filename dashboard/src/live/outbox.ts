@@ -92,13 +92,13 @@ export class Outbox {
         const receipt = await call<Receipt>('POST', path, body, { 'Idempotency-Key': key });
         this.onReceipt(pending, receipt);
         return;
-      } catch (trouble) {
-        if (trouble instanceof Refused && trouble.problem.status < 500) {
-          this.refusals.set(conversation, { text: pending.text, problem: trouble.problem });
+      } catch (error) {
+        if (error instanceof Refused && error.problem.status < 500) {
+          this.refusals.set(conversation, { text: pending.text, problem: error.problem });
           this.done(key);
           return;
         }
-        if (!(trouble instanceof Unreachable) && !(trouble instanceof Refused)) throw trouble;
+        if (!(error instanceof Unreachable) && !(error instanceof Refused)) throw error;
         await new Promise((resolve) => setTimeout(resolve, Math.min(LONGEST_MS, 300 * 2 ** attempt)));
       }
     }

@@ -74,13 +74,13 @@ function posted(state: Live, message: Message, isNew: boolean): Live {
   return { ...state, threads, traffic, conversations: { ...state.conversations, [id]: changed } };
 }
 
-function conversationTold(state: Live, told: Conversation): Live {
-  const before = state.conversations[told.id];
+function withConversation(state: Live, conversation: Conversation): Live {
+  const before = state.conversations[conversation.id];
   const kept = { unread: before?.unread ?? 0, head: before?.head ?? 0, last: before?.last ?? null };
-  return { ...state, conversations: { ...state.conversations, [told.id]: { ...kept, ...told } } };
+  return { ...state, conversations: { ...state.conversations, [conversation.id]: { ...kept, ...conversation } } };
 }
 
-function turnTold(state: Live, turn: Turn): Live {
+function withTurn(state: Live, turn: Turn): Live {
   const turns = isOpen(turn)
     ? { ...state.turns, [turn.id]: { ...state.turns[turn.id], ...turn } }
     : without(state.turns, turn.id);
@@ -93,16 +93,16 @@ function turnTold(state: Live, turn: Turn): Live {
   return { ...state, turns, passes: { ...state.passes, [turn.conversation]: passes } };
 }
 
-function agentTold(state: Live, told: Partial<Agent> & { name: string }): Live {
-  const before = state.agents[told.name];
-  return { ...state, agents: { ...state.agents, [told.name]: { ...before, ...told } as Agent } };
+function withAgent(state: Live, agent: Partial<Agent> & { name: string }): Live {
+  const before = state.agents[agent.name];
+  return { ...state, agents: { ...state.agents, [agent.name]: { ...before, ...agent } as Agent } };
 }
 
 /** The id stays; the page knows agents by name. What else bears the old name is read again (live/store.ts). */
 function renamed(state: Live, event: HubEvent): Live {
-  const told = event.body as unknown as Agent;
-  const agents = Object.fromEntries(Object.entries(state.agents).filter(([, agent]) => agent.id !== told.id));
-  return agentTold({ ...state, agents }, told);
+  const renamedAgent = event.body as unknown as Agent;
+  const agents = Object.fromEntries(Object.entries(state.agents).filter(([, agent]) => agent.id !== renamedAgent.id));
+  return withAgent({ ...state, agents }, renamedAgent);
 }
 
 const bumped = (state: Live, what: keyof Live['versions']): Live => ({
@@ -123,37 +123,37 @@ const RULES: Record<string, Rule> = {
   'message.posted': (state, event) => posted(state, event.body as unknown as Message, true),
   'message.edited': (state, event) => posted(state, event.body as unknown as Message, false),
   'message.deleted': (state, event) => posted(state, event.body as unknown as Message, false),
-  'conversation.created': (state, event) => conversationTold(state, event.body as unknown as Conversation),
-  'conversation.changed': (state, event) => conversationTold(state, event.body as unknown as Conversation),
-  'conversation.joined': (state, event) => conversationTold(state, event.body as unknown as Conversation),
-  'conversation.left': (state, event) => conversationTold(state, event.body as unknown as Conversation),
-  'conversation.archived': (state, event) => conversationTold(state, event.body as unknown as Conversation),
-  'conversation.unarchived': (state, event) => conversationTold(state, event.body as unknown as Conversation),
+  'conversation.created': (state, event) => withConversation(state, event.body as unknown as Conversation),
+  'conversation.changed': (state, event) => withConversation(state, event.body as unknown as Conversation),
+  'conversation.joined': (state, event) => withConversation(state, event.body as unknown as Conversation),
+  'conversation.left': (state, event) => withConversation(state, event.body as unknown as Conversation),
+  'conversation.archived': (state, event) => withConversation(state, event.body as unknown as Conversation),
+  'conversation.unarchived': (state, event) => withConversation(state, event.body as unknown as Conversation),
   'conversation.deleted': (state, event) => {
     const id = event.conversation ?? '';
     return { ...state, conversations: without(state.conversations, id), threads: without(state.threads, id) };
   },
-  'turn.owed': (state, event) => turnTold(state, event.body as unknown as Turn),
-  'turn.ready': (state, event) => turnTold(state, event.body as unknown as Turn),
-  'turn.held': (state, event) => bumped(turnTold(state, event.body as unknown as Turn), 'limits'),
-  'turn.started': (state, event) => turnTold(state, event.body as unknown as Turn),
-  'turn.finished': (state, event) => turnTold(state, event.body as unknown as Turn),
-  'agent.joined': (state, event) => agentTold(state, event.body as unknown as Agent),
-  'agent.status': (state, event) => agentTold(state, event.body as unknown as Agent),
-  'agent.activity': (state, event) => agentTold(state, event.body as unknown as Agent),
+  'turn.owed': (state, event) => withTurn(state, event.body as unknown as Turn),
+  'turn.ready': (state, event) => withTurn(state, event.body as unknown as Turn),
+  'turn.held': (state, event) => bumped(withTurn(state, event.body as unknown as Turn), 'limits'),
+  'turn.started': (state, event) => withTurn(state, event.body as unknown as Turn),
+  'turn.finished': (state, event) => withTurn(state, event.body as unknown as Turn),
+  'agent.joined': (state, event) => withAgent(state, event.body as unknown as Agent),
+  'agent.status': (state, event) => withAgent(state, event.body as unknown as Agent),
+  'agent.activity': (state, event) => withAgent(state, event.body as unknown as Agent),
   'agent.renamed': renamed,
-  'link.created': (state, event) => linkTold(state, event.body as unknown as Link),
-  'link.changed': (state, event) => linkTold(state, event.body as unknown as Link),
+  'link.created': (state, event) => withLink(state, event.body as unknown as Link),
+  'link.changed': (state, event) => withLink(state, event.body as unknown as Link),
   'link.deleted': (state, event) => ({ ...state, links: without(state.links, String(event.body?.id ?? '')) }),
   'topology.moved': (state, event) => {
     const moved = (event.body?.positions ?? {}) as Live['positions'];
     return { ...state, positions: { ...state.positions, ...moved } };
   },
-  'task.created': (state, event) => taskTold(state, event.body as unknown as Task),
-  'task.changed': (state, event) => taskTold(state, event.body as unknown as Task),
-  'task.ended': (state, event) => taskTold(state, event.body as unknown as Task),
-  'decision.created': (state, event) => decisionTold(state, event.body as unknown as Decision),
-  'decision.answered': (state, event) => decisionTold(state, event.body as unknown as Decision),
+  'task.created': (state, event) => withTask(state, event.body as unknown as Task),
+  'task.changed': (state, event) => withTask(state, event.body as unknown as Task),
+  'task.ended': (state, event) => withTask(state, event.body as unknown as Task),
+  'decision.created': (state, event) => withDecision(state, event.body as unknown as Decision),
+  'decision.answered': (state, event) => withDecision(state, event.body as unknown as Decision),
   'brake.tripped': braked,
   'brake.released': (state, event) =>
     bumped({ ...state, brakes: without(state.brakes, event.conversation ?? '') }, 'limits'),
@@ -165,15 +165,15 @@ const RULES: Record<string, Rule> = {
   'config.refused': (state) => bumped(state, 'settings'),
 };
 
-const linkTold = (state: Live, link: Link): Live => ({
+const withLink = (state: Live, link: Link): Live => ({
   ...state,
   links: { ...state.links, [link.id]: { ...state.links[link.id], ...link } },
 });
-const taskTold = (state: Live, task: Task): Live => ({
+const withTask = (state: Live, task: Task): Live => ({
   ...state,
   tasks: { ...state.tasks, [task.id]: { ...state.tasks[task.id], ...task } },
 });
-const decisionTold = (state: Live, decision: Decision): Live => ({
+const withDecision = (state: Live, decision: Decision): Live => ({
   ...state,
   decisions: { ...state.decisions, [decision.id]: { ...state.decisions[decision.id], ...decision } },
 });

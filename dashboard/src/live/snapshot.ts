@@ -145,9 +145,9 @@ export async function readThread(id: string): Promise<Thread | null> {
   try {
     const messages = await readBefore(id, NEWEST);
     return { messages, whole: messages.length < PAGE, stale: false };
-  } catch (trouble) {
-    if (trouble instanceof Refused && trouble.problem.status < 500) return null;
-    throw trouble;
+  } catch (error) {
+    if (error instanceof Refused && error.problem.status < 500) return null;
+    throw error;
   }
 }
 

@@ -16,14 +16,14 @@ export interface Line {
   /** Since when nothing comes in; null while it does. */
   lostAt: number | null;
   ready: boolean;
-  trouble: string | null;
+  error: string | null;
 }
 
 const KEPT_THREADS = 24;
 
 export class Store {
   state: Live = EMPTY;
-  line: Line = { lostAt: null, ready: false, trouble: null };
+  line: Line = { lostAt: null, ready: false, error: null };
   readonly deltas = new Deltas();
   readonly outbox: Outbox;
   /** Called for each stored event that is new: pulses, the announcer, the title. */
@@ -40,7 +40,7 @@ export class Store {
   constructor(shelf: Storage) {
     this.outbox = new Outbox(shelf);
     this.outbox.onReceipt = (pending, receipt) => void this.receipted(pending.conversation, receipt.seq);
-    this.tabs = new Tabs({ lead: (signal) => this.lead(signal), heard: (note) => this.heard(note) });
+    this.tabs = new Tabs({ lead: (signal) => this.lead(signal), receive: (note) => this.receive(note) });
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -78,14 +78,14 @@ export class Store {
           this.deltas.add(conversation, turn, agent, text, offset);
         }
         break;
-      } catch (trouble) {
-        this.setLine({ trouble: String(trouble), lostAt: this.line.lostAt ?? Date.now() });
+      } catch (error) {
+        this.setLine({ error: String(error), lostAt: this.line.lostAt ?? Date.now() });
         await new Promise((resolve) => setTimeout(resolve, Math.min(3000, 250 * 2 ** attempt)));
       }
     }
     const held = this.held ?? [];
     this.held = null;
-    this.setLine({ ready: true, trouble: null, ...(this.tabs.leading ? {} : { lostAt: null }) });
+    this.setLine({ ready: true, error: null, ...(this.tabs.leading ? {} : { lostAt: null }) });
     for (const note of held) this.take(note);
     this.changed();
   }
@@ -137,11 +137,11 @@ export class Store {
 
   private async load(id: string): Promise<void> {
     const before = this.state.threads[id]?.messages.at(-1)?.seq ?? 0;
-    const heard: Message[] = [];
-    this.arriving.set(id, heard);
+    const arrived: Message[] = [];
+    this.arriving.set(id, arrived);
     const thread = await this.persistently(() => readThread(id)).finally(() => this.arriving.delete(id));
     if (!thread) return;
-    this.setThread(id, heard.reduce(placed, thread));
+    this.setThread(id, arrived.reduce(placed, thread));
     for (const message of thread.messages) if (message.seq > before) this.outbox.stored(message);
   }
 
@@ -197,7 +197,7 @@ export class Store {
     this.take(note);
   }
 
-  private heard(note: Note): void {
+  private receive(note: Note): void {
     if (note.kind === 'hello') {
       if (this.tabs.leading) this.tabs.tell({ kind: 'line', lostAt: this.line.lostAt });
     } else this.take(note);

@@ -10,7 +10,7 @@ import type { HubEvent } from '@/api/shapes';
 const SILENCE_MS = 20_000;
 const LONGEST_MS = 5_000;
 
-export interface Told {
+export interface StreamListener {
   event(event: HubEvent): void;
   cursor(position: number): void;
   reset(): void;
@@ -39,25 +39,25 @@ async function* chunks(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
   }
 }
 
-function partsFor(told: Told): (event: { event?: string | undefined; data: string }) => boolean {
+function partsFor(listener: StreamListener): (event: { event?: string | undefined; data: string }) => boolean {
   return ({ event = 'message', data }) => {
     const parsed = JSON.parse(data);
-    if (event === 'reset') told.reset();
-    else if (event === 'cursor') told.cursor(Number(parsed.after));
-    else if (event !== 'lagged' && event !== 'server_restarting') told.event(parsed as HubEvent);
+    if (event === 'reset') listener.reset();
+    else if (event === 'cursor') listener.cursor(Number(parsed.after));
+    else if (event !== 'lagged' && event !== 'server_restarting') listener.event(parsed as HubEvent);
     return event === 'lagged';
   };
 }
 
-async function once(after: number, told: Told, signal: AbortSignal): Promise<boolean> {
+async function once(after: number, listener: StreamListener, signal: AbortSignal): Promise<boolean> {
   const answer = await request(at('/api/events', { after }), { signal });
   if (!answer.ok || !answer.body) throw new Error(`HTTP ${answer.status}`);
-  told.live();
+  listener.live();
   let atOnce = false;
-  const hear = partsFor(told);
+  const take = partsFor(listener);
   const parser = createParser({
     onEvent: (event) => {
-      atOnce = hear(event) || atOnce;
+      atOnce = take(event) || atOnce;
     },
   });
   for await (const chunk of chunks(answer.body)) parser.feed(chunk);
@@ -77,7 +77,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   });
 
 /** Follows until `signal` is aborted. `position` is asked before every attempt. */
-export async function follow(position: () => number, told: Told, signal: AbortSignal): Promise<void> {
+export async function follow(position: () => number, listener: StreamListener, signal: AbortSignal): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     const attempt = new AbortController();
@@ -88,9 +88,9 @@ export async function follow(position: () => number, told: Told, signal: AbortSi
     try {
       const live = () => {
         failures = 0;
-        told.live();
+        listener.live();
       };
-      atOnce = await once(position(), { ...told, live }, attempt.signal);
+      atOnce = await once(position(), { ...listener, live }, attempt.signal);
     } catch {
       // Every way to lose a stream is answered alike: say so, wait, come back with the cursor.
     }
@@ -98,7 +98,7 @@ export async function follow(position: () => number, told: Told, signal: AbortSi
     window.removeEventListener('offline', end);
     signal.removeEventListener('abort', end);
     if (signal.aborted) return;
-    if (!atOnce) told.lost();
+    if (!atOnce) listener.lost();
     failures += 1;
     const longest = Math.min(LONGEST_MS, 250 * 2 ** Math.min(failures, 6));
     await pause(atOnce ? 50 : longest * (0.5 + Math.random() / 2), signal);

@@ -2,13 +2,13 @@
 import { Modal } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { call, get, saidPlainly } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import type { Agent, ModelProvider } from '@/api/shapes';
 import { useStore } from '@/live/hooks';
 import { words } from '@/words';
 import { Command } from './Command';
 import { Choice, Select, TextField } from './Fields';
-import { Trouble } from './Page';
+import { ErrorNotice } from './Page';
 
 const DEMO = 'demo';
 const OTHER = 'other';
@@ -65,7 +65,7 @@ export function NewAgent({ onClose, onMade }: { onClose: () => void; onMade: (na
   const [role, setRole] = useState('');
   const [chosen, setChosen] = useState(DEMO);
   const [model, setModel] = useState('');
-  const [trouble, setTrouble] = useState('');
+  const [error, setError] = useState('');
   const { newAgent } = words;
   const here = where === 'here';
   const brain = chosen === OTHER ? model.trim() : chosen;
@@ -80,7 +80,7 @@ export function NewAgent({ onClose, onMade }: { onClose: () => void; onMade: (na
       onClose();
       onMade(made.name);
     } catch (reason) {
-      setTrouble(saidPlainly(reason));
+      setError(errorText(reason));
     }
   };
   const command = `moot agents new ${name.trim() || 'arya'}${role.trim() ? ` --role ${quoted(role.trim())}` : ''}`;
@@ -101,7 +101,7 @@ export function NewAgent({ onClose, onMade }: { onClose: () => void; onMade: (na
         {here && <BrainFields chosen={chosen} onChosen={setChosen} model={model} onModel={setModel} />}
         <p className="muted small">{here ? newAgent.hereText : newAgent.outsideText}</p>
         {!here && <Command text="moot mcp install" />}
-        {trouble && <Trouble text={trouble} />}
+        {error && <ErrorNotice text={error} />}
         <button type="submit" className="plain-button plain-button--main" disabled={!name.trim() || (here && !brain)}>
           {here ? newAgent.create : newAgent.make}
         </button>

@@ -31,7 +31,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-export function Trouble({ text }: { text: string }) {
+export function ErrorNotice({ text }: { text: string }) {
   return (
     <p className="notice notice--bad" role="alert">
       {text}

@@ -38,9 +38,9 @@ export class Session {
         const answer = await call<{ token: string }>('POST', '/api/sign-in', { code });
         this.keep(answer.token);
         return { state: 'in' };
-      } catch (trouble) {
+      } catch (error) {
         if (!this.shelf.getItem(TOKEN) && !(await this.siblings())) {
-          const detail = trouble instanceof Refused ? trouble.problem.title : undefined;
+          const detail = error instanceof Refused ? error.problem.title : undefined;
           return { state: 'out', why: 'code', ...(detail ? { detail } : {}) };
         }
       }

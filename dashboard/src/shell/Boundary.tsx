@@ -6,8 +6,8 @@ import { words } from '@/words';
 export class Boundary extends Component<{ children: ReactNode }, { failed: string | null }> {
   override state = { failed: null };
 
-  static getDerivedStateFromError(trouble: unknown) {
-    return { failed: String(trouble) };
+  static getDerivedStateFromError(error: unknown) {
+    return { failed: String(error) };
   }
 
   override render() {

@@ -28,7 +28,7 @@ export function useVoice(): void {
       const message = event.body as unknown as Message;
       replying.current.delete(message.from);
       if (message.from !== store.state.self)
-        announce(words.chat.announceSaid(message.from, message.text.slice(0, LONGEST)));
+        announce(words.chat.announceMessage(message.from, message.text.slice(0, LONGEST)));
     }
     if (event.type === 'turn.finished' && event.by) replying.current.delete(event.by);
   });

@@ -1,7 +1,7 @@
 """`hub.audit`: the log of what was done and refused, and the proof that nothing was altered. For the owner only."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from msgspec import structs
@@ -67,10 +67,11 @@ class Audit(AuditCalls):
             for end in sorted(ends)
             for entry in await store.audit_entries(structs.replace(refused, agent=end))
         ]
+        names = {end: self._core.directory.name(ParticipantId(end)) for end in ends}
         return [
             entry
             for entry in {(entry.chain, entry.place): entry for entry in found}.values()
-            if entry.detail.get("link") == link and others.picks(entry)
+            if others.picks(entry) and (entry.detail.get("link") == link or _is_between(entry, names))
         ]
 
     async def verify(self) -> shapes.AuditReport:
@@ -97,6 +98,13 @@ class Audit(AuditCalls):
     def _owner_only(self) -> None:
         if self._me != self._core.user:
             raise NotPermitted("only the owner may read the audit", detail="it says what everybody did")
+
+
+def _is_between(entry: AuditEntry, names: Mapping[str, str]) -> bool:
+    """Whether a limit of the two, and not a link, has refused it: the entry then names no link, but whom it was for."""
+    agent = entry.subject.removeprefix("agent ")
+    others = [name for end, name in names.items() if end != agent]
+    return "link" not in entry.detail and agent in names and entry.detail.get("to") in others
 
 
 def _acts(words: Sequence[str]) -> tuple[AuditedAct, ...]:

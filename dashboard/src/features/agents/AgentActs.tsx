@@ -1,6 +1,6 @@
 /** What can be done with an agent. What cannot says why. */
 import { useLocation } from 'wouter';
-import { call, saidPlainly } from '@/api/client';
+import { call, errorText } from '@/api/client';
 import type { Agent, Conversation } from '@/api/shapes';
 import { Command } from '@/parts/Command';
 import { Drop } from '@/parts/Drop';
@@ -27,8 +27,8 @@ export function AgentActs({ agent, owner }: { agent: Agent; owner: boolean }) {
   const tried = async (work: () => Promise<void>) => {
     try {
       await work();
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   const act = (verb: string) => tried(() => call('POST', `${path}/${verb}`));

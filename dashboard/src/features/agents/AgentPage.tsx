@@ -2,13 +2,13 @@
 import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
-import { at, get, saidPlainly } from '@/api/client';
+import { at, errorText, get } from '@/api/client';
 import type { Agent, BrakeReport, Conversation, Message } from '@/api/shapes';
 import { useDerived, useLive } from '@/live/hooks';
 import { activityWords } from '@/parts/activity';
 import { Mark, Name } from '@/parts/Mark';
 import { Meter } from '@/parts/Meter';
-import { Empty, Page, Trouble } from '@/parts/Page';
+import { Empty, ErrorNotice, Page } from '@/parts/Page';
 import { decoded, hrefOf, titleOf } from '@/parts/talks';
 import { fullTime } from '@/parts/time';
 import { useNow } from '@/parts/useNow';
@@ -66,7 +66,7 @@ function Overview({ agent }: { agent: Agent }) {
           </div>
         ))}
         {answer.data?.conversations.length === 0 && <p className="muted">{words.agents.noConversations}</p>}
-        {answer.error && <p className="muted">{saidPlainly(answer.error)}</p>}
+        {answer.error && <p className="muted">{errorText(answer.error)}</p>}
       </section>
     </div>
   );
@@ -75,7 +75,7 @@ function Overview({ agent }: { agent: Agent }) {
 function Inbox({ name }: { name: string }) {
   const answer = useAnswer<{ messages: Message[] }>('inbox', `/api/agents/${encodeURIComponent(name)}/inbox`);
   const messages = answer.data?.messages ?? [];
-  if (answer.error) return <Trouble text={saidPlainly(answer.error)} />;
+  if (answer.error) return <ErrorNotice text={errorText(answer.error)} />;
   if (!messages.length) return <p className="muted">{words.agents.noInbox}</p>;
   return (
     <div className="stack">
@@ -105,7 +105,7 @@ function Limits({ name }: { name: string }) {
 
 function Logs({ name }: { name: string }) {
   const answer = useAnswer<{ lines: string[]; path: string }>('logs', at('/api/logs', { agent: name, lines: 200 }));
-  if (answer.error) return <p className="muted">{saidPlainly(answer.error)}</p>;
+  if (answer.error) return <p className="muted">{errorText(answer.error)}</p>;
   const lines = answer.data?.lines ?? [];
   if (!lines.length) return <p className="muted">{words.agents.noLogs}</p>;
   return (

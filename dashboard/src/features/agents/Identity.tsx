@@ -2,10 +2,10 @@
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { at, call, get, Refused, saidPlainly } from '@/api/client';
+import { at, call, errorText, get, Refused } from '@/api/client';
 import { useDerived } from '@/live/hooks';
 import { Choice, Select } from '@/parts/Fields';
-import { Trouble } from '@/parts/Page';
+import { ErrorNotice } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { words } from '@/words';
 
@@ -33,11 +33,11 @@ function Editor({ agent, file }: { agent: string; file: RoleFile }) {
       setTheirs(null);
       toast(words.agents.fileSaved);
       void queries.invalidateQueries({ queryKey: ['files', agent] });
-    } catch (trouble) {
-      if (trouble instanceof Refused && typeof trouble.problem.current_text === 'string') {
-        setTheirs(trouble.problem.current_text);
-        setVersion(String(trouble.problem.current_version ?? ''));
-      } else toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      if (error instanceof Refused && typeof error.problem.current_text === 'string') {
+        setTheirs(error.problem.current_text);
+        setVersion(String(error.problem.current_version ?? ''));
+      } else toast(errorText(error), { bad: true });
     }
   };
   return (
@@ -48,8 +48,8 @@ function Editor({ agent, file }: { agent: string; file: RoleFile }) {
       </label>
       {theirs !== null && (
         <>
-          <Trouble text={words.agents.fileConflict} />
-          <pre className="map-told">{theirs}</pre>
+          <ErrorNotice text={words.agents.fileConflict} />
+          <pre className="map-text">{theirs}</pre>
         </>
       )}
       <div>
@@ -88,7 +88,7 @@ function Prompt({ name }: { name: string }) {
     <section className="stack">
       <h2 className="label">{words.agents.prompt}</h2>
       <Select label={words.agents.promptIn} data={places} value={where} onChange={setWhere} />
-      {answer.error && <Trouble text={saidPlainly(answer.error)} />}
+      {answer.error && <ErrorNotice text={errorText(answer.error)} />}
       {found && (
         <pre className="agents__log">
           {[found.system, ...(found.messages ?? []).map((one) => `${one.role}: ${one.content}`)]
@@ -111,7 +111,7 @@ export function Identity({ name }: { name: string }) {
   const file = files.find((one) => one.name === shown) ?? files[0];
   return (
     <div className="stack agents__overview">
-      {answer.error && <Trouble text={saidPlainly(answer.error)} />}
+      {answer.error && <ErrorNotice text={errorText(answer.error)} />}
       {files.length > 0 && (
         <Choice
           segments

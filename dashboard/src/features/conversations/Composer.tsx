@@ -1,7 +1,7 @@
 /** Where one writes: drafts that stay, mentions and commands offered, who will answer, and sending exactly once. */
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { call, saidPlainly } from '@/api/client';
+import { call, errorText } from '@/api/client';
 import type { Message } from '@/api/shapes';
 import { useLive, useRefusal, useStore } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
@@ -23,7 +23,7 @@ interface Props {
   onWhy(message: string): void;
 }
 
-interface Said {
+interface CommandOutput {
   lines: string[];
   bad: boolean;
   confirm?: string;
@@ -47,7 +47,7 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
   const [caret, setCaret] = useState(text.length);
   const [chosen, setChosen] = useState(0);
   const [closed, setClosed] = useState(false);
-  const [said, setSaid] = useState<Said | null>(null);
+  const [output, setOutput] = useState<CommandOutput | null>(null);
   const refusal = useRefusal(id);
   const conversation = useLive((live) => live.conversations[id]);
   const agents = useLive((live) => live.agents);
@@ -78,7 +78,7 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
     setCaret(box.current?.selectionStart ?? next.length);
     setChosen(0);
     setClosed(false);
-    setSaid(null);
+    setOutput(null);
     store.outbox.forgive(id);
   };
 
@@ -98,10 +98,10 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
     setClosed(true);
     try {
       const answer = await runCommand(id, line, confirmed);
-      if (answer.asks) return setSaid({ lines: [answer.asks], bad: false, confirm: line });
+      if (answer.asks) return setOutput({ lines: [answer.asks], bad: false, confirm: line });
       if (answer.say !== null) return post(answer.say);
       typed('');
-      setSaid(answer.lines.length ? { lines: answer.lines, bad: false } : null);
+      setOutput(answer.lines.length ? { lines: answer.lines, bad: false } : null);
       if (answer.moved) go(`/c/${encodeURIComponent(answer.moved)}`);
       if (answer.left) go('/c');
       if (/^\/why/.test(line)) {
@@ -110,8 +110,8 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
         const found = number ? thread.find((one) => one.seq === number) : thread.at(-1);
         if (found) onWhy(found.id);
       }
-    } catch (trouble) {
-      setSaid({ lines: [saidPlainly(trouble)], bad: true });
+    } catch (error) {
+      setOutput({ lines: [errorText(error)], bad: true });
     }
   };
 
@@ -119,7 +119,7 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
     // Cleared before anything else happens: a second Enter finds nothing to send.
     setText('');
     store.outbox.forgive(id);
-    setSaid(null);
+    setOutput(null);
     store.outbox.post({
       key: newKey(),
       conversation: id,
@@ -179,23 +179,23 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
           {refusal.problem.detail ? `. ${refusal.problem.detail}` : ''}
         </div>
       )}
-      {said && (
+      {output && (
         <div
-          className={said.bad ? 'notice notice--bad composer__said' : 'composer__said'}
-          role={said.bad ? 'alert' : 'status'}
-          data-testid="said"
+          className={output.bad ? 'notice notice--bad composer__output' : 'composer__output'}
+          role={output.bad ? 'alert' : 'status'}
+          data-testid="command-output"
         >
-          <pre className="grow">{said.lines.join('\n')}</pre>
-          {said.confirm && (
+          <pre className="grow">{output.lines.join('\n')}</pre>
+          {output.confirm && (
             <button
               type="button"
               className="plain-button plain-button--line plain-button--bad"
-              onClick={() => command(said.confirm ?? '', true)}
+              onClick={() => command(output.confirm ?? '', true)}
             >
               {words.chat.confirm}
             </button>
           )}
-          <button type="button" className="plain-button" onClick={() => setSaid(null)} aria-label={words.close}>
+          <button type="button" className="plain-button" onClick={() => setOutput(null)} aria-label={words.close}>
             ✕
           </button>
         </div>

@@ -1,6 +1,6 @@
 /** One conversation: header, transcript, composer, and a panel that explains or sets. */
 import { useEffect, useState } from 'react';
-import { call, saidPlainly } from '@/api/client';
+import { call, errorText } from '@/api/client';
 import type { Message } from '@/api/shapes';
 import { useLive, useStore } from '@/live/hooks';
 import { useToast } from '@/parts/Toasts';
@@ -20,8 +20,8 @@ function Banners({ id }: { id: string }) {
   const act = async (verb: 'unarchive' | 'continue') => {
     try {
       await call('POST', `/api/conversations/${encodeURIComponent(id)}/${verb}`);
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   return (

@@ -1,7 +1,7 @@
 /** Who is in a conversation and how turns are taken there. */
 
 import { useState } from 'react';
-import { call, saidPlainly } from '@/api/client';
+import { call, errorText } from '@/api/client';
 import { useDerived, useLive } from '@/live/hooks';
 import { isAgent } from '@/live/state';
 import { activityWords } from '@/parts/activity';
@@ -27,8 +27,8 @@ function useChange(id: string) {
     try {
       await call(method, `${path}${tail}`, body);
       if (done) toast(done);
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
 }

@@ -1,13 +1,13 @@
 /** Pass a message on, as a quotation: to an agent, or into another conversation. */
 import { Modal } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { call, saidPlainly } from '@/api/client';
+import { call, errorText } from '@/api/client';
 import type { Conversation, Message } from '@/api/shapes';
 import { useDerived, useStore } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
 import { isAgent } from '@/live/state';
 import { Select, TextField } from '@/parts/Fields';
-import { Trouble } from '@/parts/Page';
+import { ErrorNotice } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { titleIn, useTitle } from '@/parts/talks';
 import { words } from '@/words';
@@ -32,7 +32,7 @@ export function Forward({ message, onClose }: { message: Message; onClose: () =>
   );
   const [to, setTo] = useState<string | null>(null);
   const [note, setNote] = useState('');
-  const [trouble, setTrouble] = useState('');
+  const [error, setError] = useState('');
   const send = async (event: FormEvent) => {
     event.preventDefault();
     if (!to) return;
@@ -45,7 +45,7 @@ export function Forward({ message, onClose }: { message: Message; onClose: () =>
       toast(words.chat.forwarded(targets.find((one) => one.value === to)?.label ?? to));
       onClose();
     } catch (reason) {
-      setTrouble(saidPlainly(reason));
+      setError(errorText(reason));
     }
   };
   return (
@@ -54,7 +54,7 @@ export function Forward({ message, onClose }: { message: Message; onClose: () =>
         <Select label={words.chat.forwardTo} data={targets} value={to} onChange={setTo} data-autofocus />
         <TextField label={words.chat.forwardNote} value={note} onChange={setNote} />
         <blockquote className="quoted">{message.text.slice(0, 300)}</blockquote>
-        {trouble && <Trouble text={trouble} />}
+        {error && <ErrorNotice text={error} />}
         <button type="submit" className="plain-button plain-button--main" disabled={!to}>
           {words.chat.forward}
         </button>

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { Link } from 'wouter';
-import { at, call, get, saidPlainly } from '@/api/client';
+import { at, call, errorText, get } from '@/api/client';
 import type { BrakeReport } from '@/api/shapes';
 import { useDerived, useEvents, useLive } from '@/live/hooks';
 import { isAgent } from '@/live/state';
@@ -81,8 +81,8 @@ export function Header({ id, onDetails }: { id: string; onDetails: () => void })
   const stop = async () => {
     try {
       await call('POST', `/api/conversations/${encodeURIComponent(id)}/stop`, {});
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   return (

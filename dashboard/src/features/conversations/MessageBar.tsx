@@ -1,6 +1,6 @@
 /** What can be done with a message: at hand why, reply and its address, the rest behind ⋯. */
 import { useState } from 'react';
-import { call, get, saidPlainly } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import type { DeliveryProgress, Message, Why } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
@@ -53,8 +53,8 @@ export function MessageBar({ message, current, onWhy, onReply, onCopyLink, onDel
     try {
       const asked = await (message.kind === 'human' ? askAgain(message) : answerAgain(message));
       toast(asked.length ? words.chat.retried(asked.join(', ')) : words.chat.nobodyToRetry, { bad: !asked.length });
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   const copy = () => {

@@ -1,6 +1,6 @@
 /** The transcript of a conversation, with what can be done with each message. */
 import { type KeyboardEvent, memo, useCallback, useMemo } from 'react';
-import { saidPlainly } from '@/api/client';
+import { errorText } from '@/api/client';
 import type { Message } from '@/api/shapes';
 import { useLive, usePending, usePieces, useStore } from '@/live/hooks';
 import { headOf, isAgent } from '@/live/state';
@@ -150,7 +150,7 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
       toast(words.copied);
     };
     const remove = (message: Message) => {
-      const undo = deleteLater(message, (trouble) => toast(saidPlainly(trouble), { bad: true }));
+      const undo = deleteLater(message, (error) => toast(errorText(error), { bad: true }));
       toast(words.chat.deletedUndo, { undo });
     };
     return {

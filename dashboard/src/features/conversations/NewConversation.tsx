@@ -1,11 +1,11 @@
 /** A new conversation: with one agent, or a room with several. */
 import { Modal } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { call, saidPlainly } from '@/api/client';
+import { call, errorText } from '@/api/client';
 import type { Conversation } from '@/api/shapes';
 import { useDerived, useStore } from '@/live/hooks';
 import { TextField } from '@/parts/Fields';
-import { Trouble } from '@/parts/Page';
+import { ErrorNotice } from '@/parts/Page';
 import { words } from '@/words';
 
 export function NewConversation({ onClose, onMade }: { onClose: () => void; onMade: (id: string) => void }) {
@@ -16,10 +16,10 @@ export function NewConversation({ onClose, onMade }: { onClose: () => void; onMa
   );
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<string[]>([]);
-  const [trouble, setTrouble] = useState('');
+  const [error, setError] = useState('');
   const create = async (event: FormEvent) => {
     event.preventDefault();
-    if (!chosen.length) return setTrouble(words.chat.newNeeds);
+    if (!chosen.length) return setError(words.chat.newNeeds);
     try {
       const made = name.trim()
         ? await call<Conversation>('POST', '/api/conversations', { name: name.trim(), participants: chosen })
@@ -34,7 +34,7 @@ export function NewConversation({ onClose, onMade }: { onClose: () => void; onMa
       onClose();
       onMade(made.id);
     } catch (reason) {
-      setTrouble(saidPlainly(reason));
+      setError(errorText(reason));
     }
   };
   return (
@@ -57,7 +57,7 @@ export function NewConversation({ onClose, onMade }: { onClose: () => void; onMa
           ))}
         </fieldset>
         <TextField label={words.chat.newName} description={words.chat.newNameHint} value={name} onChange={setName} />
-        {trouble && <Trouble text={trouble} />}
+        {error && <ErrorNotice text={error} />}
         <button type="submit" className="plain-button plain-button--main">
           {words.chat.newCreate}
         </button>

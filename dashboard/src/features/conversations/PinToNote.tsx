@@ -2,10 +2,10 @@
 import { Modal } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { call, get, saidPlainly } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import type { Message, Note } from '@/api/shapes';
 import { Select, TextField } from '@/parts/Fields';
-import { Trouble } from '@/parts/Page';
+import { ErrorNotice } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { useTitle } from '@/parts/talks';
 import { fullTime } from '@/parts/time';
@@ -20,7 +20,7 @@ export function PinToNote({ message, onClose }: { message: Message; onClose: () 
   const notes = useQuery({ queryKey: ['notes', 'pin'], queryFn: () => get<{ notes: Note[] }>('/api/notes') });
   const [chosen, setChosen] = useState<string>(NEW);
   const [name, setName] = useState('');
-  const [trouble, setTrouble] = useState('');
+  const [error, setError] = useState('');
   const target = chosen === NEW ? name.trim() : chosen;
   const pin = async (event: FormEvent) => {
     event.preventDefault();
@@ -32,7 +32,7 @@ export function PinToNote({ message, onClose }: { message: Message; onClose: () 
       toast(words.chat.pinned(target));
       onClose();
     } catch (reason) {
-      setTrouble(saidPlainly(reason));
+      setError(errorText(reason));
     }
   };
   return (
@@ -49,7 +49,7 @@ export function PinToNote({ message, onClose }: { message: Message; onClose: () 
           data-autofocus
         />
         {chosen === NEW && <TextField label={words.notes.name} value={name} onChange={setName} />}
-        {trouble && <Trouble text={trouble} />}
+        {error && <ErrorNotice text={error} />}
         <button type="submit" className="plain-button plain-button--main" disabled={!target}>
           {words.chat.pin}
         </button>

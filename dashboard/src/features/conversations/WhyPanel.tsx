@@ -1,10 +1,10 @@
 /** Why somebody spoke, and why everybody else did or did not. The words are the hub's. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { get, saidPlainly } from '@/api/client';
+import { errorText, get } from '@/api/client';
 import type { Message, Turn, Why } from '@/api/shapes';
 import { Mark } from '@/parts/Mark';
-import { Trouble } from '@/parts/Page';
+import { ErrorNotice } from '@/parts/Page';
 import { SidePanel } from '@/parts/SidePanel';
 import { hrefOf } from '@/parts/talks';
 import { words } from '@/words';
@@ -56,7 +56,7 @@ export function WhyPanel({ id, message, onClose }: { id: string; message: string
   const found = answer.data;
   return (
     <SidePanel title={words.why.title} onClose={onClose}>
-      {answer.error && <Trouble text={saidPlainly(answer.error)} />}
+      {answer.error && <ErrorNotice text={errorText(answer.error)} />}
       {!found && !answer.error && <p className="muted">{words.loading}</p>}
       {found && (
         <>

@@ -10,7 +10,7 @@ import { UNDO_MS } from '@/parts/Toasts';
 interface Leaving {
   message: Message;
   timer: ReturnType<typeof setTimeout>;
-  failed(trouble: unknown): void;
+  failed(error: unknown): void;
 }
 
 let leaving: ReadonlyMap<string, Leaving> = new Map();
@@ -30,14 +30,14 @@ async function carryOut(id: string, keepalive = false): Promise<void> {
   try {
     const path = `/api/messages/${encodeURIComponent(id)}`;
     await call('DELETE', path, undefined, { 'If-Match': `"${one.message.version}"` }, { keepalive });
-  } catch (trouble) {
-    one.failed(trouble);
+  } catch (error) {
+    one.failed(error);
   }
   set((all) => all.delete(id));
 }
 
 /** Hidden at once, erased when the time to undo is over. Returns how to take it back. */
-export function deleteLater(message: Message, failed: (trouble: unknown) => void): () => void {
+export function deleteLater(message: Message, failed: (error: unknown) => void): () => void {
   const timer = setTimeout(() => void carryOut(message.id), UNDO_MS);
   set((all) => all.set(message.id, { message, timer, failed }));
   return () => {

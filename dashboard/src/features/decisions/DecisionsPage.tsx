@@ -2,12 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { call, get, saidPlainly } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import type { Decision } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import { Choice } from '@/parts/Fields';
 import { Mark, Name } from '@/parts/Mark';
-import { Empty, Page, Trouble } from '@/parts/Page';
+import { Empty, ErrorNotice, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { hrefOf } from '@/parts/talks';
 import { fullTime } from '@/parts/time';
@@ -37,8 +37,8 @@ function Row({ one, self }: { one: Decision; self: string }) {
   const answer = async (choice: string) => {
     try {
       await call('POST', `/api/decisions/${encodeURIComponent(one.id)}`, { answer: choice });
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   return (
@@ -104,7 +104,7 @@ export default function DecisionsPage() {
         />
       }
     >
-      {answer.error && <Trouble text={saidPlainly(answer.error)} />}
+      {answer.error && <ErrorNotice text={errorText(answer.error)} />}
       {answer.data && shown.length === 0 && (
         <Empty title={decisions.none}>
           <p>{decisions.noneText}</p>

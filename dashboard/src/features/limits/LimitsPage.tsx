@@ -1,12 +1,12 @@
 /** Limits and loops: how close everybody is, what was stopped, and how to let it go on. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { call, get, saidPlainly } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import type { BrakeReport } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import { Mark, Name } from '@/parts/Mark';
 import { Meter } from '@/parts/Meter';
-import { Page, Trouble } from '@/parts/Page';
+import { ErrorNotice, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { hrefOf, useTitle } from '@/parts/talks';
 import { words } from '@/words';
@@ -124,13 +124,13 @@ export default function LimitsPage() {
     try {
       await call('POST', path, body);
       void answer.refetch();
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   return (
     <Page title={words.limits.title} actions={report && <span className="muted small">{summary(report)}</span>}>
-      {answer.error && <Trouble text={saidPlainly(answer.error)} />}
+      {answer.error && <ErrorNotice text={errorText(answer.error)} />}
       {report && (
         <div className="limits">
           <Pairs report={report} act={act} owner={owner} />

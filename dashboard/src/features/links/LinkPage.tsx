@@ -3,9 +3,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useCallback, useEffect, useMemo, useState } from 'react';
 import { Link as Anchor } from 'wouter';
-import { at, call, get, saidPlainly } from '@/api/client';
+import { at, call, errorText, get } from '@/api/client';
 import type { AuditEntry, Link, Message } from '@/api/shapes';
-import { useLive, usePending, usePieces, useRefusal, useStore } from '@/live/hooks';
+import { useDerived, useLive, usePending, usePieces, useRefusal, useStore } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
 import { headOf } from '@/live/state';
 import { Bubble, Frame, ThinLine } from '@/parts/chat/Bubble';
@@ -17,9 +17,11 @@ import { Markdown } from '@/parts/Markdown';
 import { Empty, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { decoded } from '@/parts/talks';
+import { exactTime } from '@/parts/time';
 import { words } from '@/words';
 import './links.css';
 
+const REFUSALS_MS = 4000;
 const REFUSED = /refus|held|limit|block|denied/;
 
 /** What was refused between the two, from the audit, as thin rows. */
@@ -29,6 +31,8 @@ function useRefusals(link: Link | undefined, on: boolean): Thin[] {
     queryKey: ['refusals', link?.id, version],
     queryFn: () => get<{ entries: AuditEntry[] }>(at('/api/audit', { link: link?.id, limit: 200 })),
     enabled: on && link !== undefined,
+    refetchInterval: REFUSALS_MS,
+    placeholderData: (before) => before,
     retry: false,
   });
   return useMemo(
@@ -45,13 +49,31 @@ function useRefusals(link: Link | undefined, on: boolean): Thin[] {
   );
 }
 
+/** What waits between the two at this moment: a second message within a few seconds is held before it is delivered. */
+function useHeld(link: Link | undefined): Thin[] {
+  const turns = useDerived(
+    (live) => [live.turns],
+    (live) => Object.values(live.turns).filter((turn) => turn.state === 'held' && turn.conversation === link?.channel),
+  );
+  return useMemo(
+    () =>
+      turns.map((turn) => ({
+        key: `h${turn.id}`,
+        at: turn.until ?? '',
+        text: words.links.heldUntil(turn.agent, exactTime(turn.until)),
+        bad: false,
+      })),
+    [turns],
+  );
+}
+
 /** Which rows are shown: of whom, and whether they passed. */
-export interface Sieve {
+export interface RowFilter {
   sender: string;
   state: string;
 }
 
-function passes(row: Row, { sender, state }: Sieve): boolean {
+function passes(row: Row, { sender, state }: RowFilter): boolean {
   if (row.kind === 'message')
     return state !== 'refused' && (!sender || row.message.from === sender || row.message.kind === 'system');
   if (row.kind === 'thin') return state !== 'passed' && (!sender || row.thin.text.includes(sender));
@@ -104,7 +126,7 @@ function PostAs({ link }: { link: Link }) {
   );
 }
 
-function Channel({ link, as, thins, sieve }: { link: Link; as: string; thins: Thin[]; sieve: Sieve }) {
+function Channel({ link, as, thins, filter }: { link: Link; as: string; thins: Thin[]; filter: RowFilter }) {
   const store = useStore();
   const id = link.channel;
   const thread = useLive((live) => live.threads[id]);
@@ -115,8 +137,8 @@ function Channel({ link, as, thins, sieve }: { link: Link; as: string; thins: Th
   const pieces = usePieces(id);
   useEffect(() => void store.want(id), [store, id]);
   const rows = useMemo(
-    () => rowsOf({ thread, pieces, thins }).filter((row) => passes(row, sieve)),
-    [thread, pieces, thins, sieve],
+    () => rowsOf({ thread, pieces, thins }).filter((row) => passes(row, filter)),
+    [thread, pieces, thins, filter],
   );
   const draw = useCallback(
     (row: Row) => {
@@ -176,8 +198,10 @@ export default function LinkPage({ params }: { params: Record<string, string | u
   const count = useLive((live) => (link ? headOf(live, link.channel) : 0));
   const [as, setAs] = useState('');
   const [refused, setRefused] = useState(true);
-  const [sieve, setSieve] = useState<Sieve>({ sender: '', state: '' });
-  const thins = useRefusals(link, refused && owner);
+  const [filter, setFilter] = useState<RowFilter>({ sender: '', state: '' });
+  const refusals = useRefusals(link, refused && owner);
+  const held = useHeld(link);
+  const thins = useMemo(() => [...refusals, ...held], [refusals, held]);
   if (!link)
     return (
       <Empty title={words.links.gone}>
@@ -187,15 +211,15 @@ export default function LinkPage({ params }: { params: Record<string, string | u
   const enable = async () => {
     try {
       await call('PUT', `/api/links/${encodeURIComponent(id)}`, { enabled: true });
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   const save = async () => {
     try {
       download(`${link.from}-${link.to}.jsonl`, lines(await exported(link)));
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   const title = (
@@ -217,8 +241,8 @@ export default function LinkPage({ params }: { params: Record<string, string | u
       />
       <Select
         aria-label={words.links.sender}
-        value={sieve.sender}
-        onChange={(value) => setSieve({ ...sieve, sender: value ?? '' })}
+        value={filter.sender}
+        onChange={(value) => setFilter({ ...filter, sender: value ?? '' })}
         data={[
           { value: '', label: `${words.links.sender}: ${words.timeline.all}` },
           ...[link.from, link.to].map((name) => ({ value: name, label: `${words.links.sender}: ${name}` })),
@@ -227,8 +251,8 @@ export default function LinkPage({ params }: { params: Record<string, string | u
       {owner && (
         <Select
           aria-label={words.links.state}
-          value={sieve.state}
-          onChange={(value) => setSieve({ ...sieve, state: value ?? '' })}
+          value={filter.state}
+          onChange={(value) => setFilter({ ...filter, state: value ?? '' })}
           data={[
             { value: '', label: `${words.links.state}: ${words.timeline.all}` },
             { value: 'passed', label: `${words.links.state}: ${words.links.states.passed}` },
@@ -260,7 +284,7 @@ export default function LinkPage({ params }: { params: Record<string, string | u
             )}
           </div>
         )}
-        <Channel link={link} as={as} thins={refused ? thins : []} sieve={sieve} />
+        <Channel link={link} as={as} thins={refused ? thins : []} filter={filter} />
         {link.enabled && owner && <PostAs link={link} />}
       </div>
     </Page>

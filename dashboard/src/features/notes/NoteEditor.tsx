@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { at, call, get, Refused, saidPlainly } from '@/api/client';
+import { at, call, errorText, get, Refused } from '@/api/client';
 import type { Note } from '@/api/shapes';
 import { Choice } from '@/parts/Fields';
 import { Markdown } from '@/parts/Markdown';
@@ -105,11 +105,11 @@ export function NoteEditor({ name, newest, onGone }: { name: string; newest: Not
       setEditing(fresh(saved));
       setConflict(null);
       toast(words.notes.saved(saved.version));
-    } catch (trouble) {
-      if (trouble instanceof Refused && (trouble.problem.status === 409 || trouble.problem.status === 412)) {
+    } catch (error) {
+      if (error instanceof Refused && (error.problem.status === 409 || error.problem.status === 412)) {
         const now = await get<Note>(path);
         setConflict({ text: now.text, version: now.version, by: now.updated_by });
-      } else toast(saidPlainly(trouble), { bad: true });
+      } else toast(errorText(error), { bad: true });
     }
   };
   const remove = async () => {
@@ -118,8 +118,8 @@ export function NoteEditor({ name, newest, onGone }: { name: string; newest: Not
       keepUnsaved(name, null);
       setEditing(null);
       onGone();
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   const settle = (text: string) => {
@@ -135,7 +135,7 @@ export function NoteEditor({ name, newest, onGone }: { name: string; newest: Not
     setMode('edit');
     toast(words.notes.merged(merged.conflicts));
   };
-  if (!editing) return <div className="shell__loading">{first.error ? saidPlainly(first.error) : words.loading}</div>;
+  if (!editing) return <div className="shell__loading">{first.error ? errorText(first.error) : words.loading}</div>;
   return (
     <>
       <div className="note">

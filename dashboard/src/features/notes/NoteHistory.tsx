@@ -1,7 +1,7 @@
 /** Who changed a note when, and who may. */
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { call, get, saidPlainly } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import type { NoteChange } from '@/api/shapes';
 import { useDerived } from '@/live/hooks';
 import { isAgent } from '@/live/state';
@@ -43,8 +43,8 @@ function Access({ name }: { name: string }) {
     try {
       await call('PUT', path, { agent, access });
       void queries.invalidateQueries({ queryKey: ['permissions', name] });
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   return (
@@ -79,8 +79,8 @@ export function NoteHistory({ name, version, comparing, onCompare, onDelete }: P
     try {
       await call('POST', `${path}/revert`, { to });
       onCompare(null);
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   return (

@@ -3,11 +3,11 @@ import { Modal } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { call, get, saidPlainly } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import type { Note } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import { TextField } from '@/parts/Fields';
-import { Empty, Trouble } from '@/parts/Page';
+import { Empty, ErrorNotice } from '@/parts/Page';
 import { decoded } from '@/parts/talks';
 import { words } from '@/words';
 import './notes.css';
@@ -15,21 +15,21 @@ import { NoteEditor } from './NoteEditor';
 
 function NewNote({ onClose, onMade }: { onClose: () => void; onMade: (name: string) => void }) {
   const [name, setName] = useState('');
-  const [trouble, setTrouble] = useState('');
+  const [error, setError] = useState('');
   const create = async (event: FormEvent) => {
     event.preventDefault();
     try {
       const made = await call<Note>('POST', '/api/notes', { name: name.trim() });
       onMade(made.name);
     } catch (reason) {
-      setTrouble(saidPlainly(reason));
+      setError(errorText(reason));
     }
   };
   return (
     <Modal opened onClose={onClose} title={words.notes.create} closeButtonProps={{ 'aria-label': words.close }}>
       <form className="stack" onSubmit={create}>
         <TextField label={words.notes.name} value={name} onChange={setName} data-autofocus />
-        {trouble && <Trouble text={trouble} />}
+        {error && <ErrorNotice text={error} />}
         <button type="submit" className="plain-button plain-button--main" disabled={!name.trim()}>
           {words.notes.create}
         </button>

@@ -1,7 +1,7 @@
 /** Now: what needs you, who works, what was done. Everything can be acted on in place. */
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { call, saidPlainly } from '@/api/client';
+import { call, errorText } from '@/api/client';
 import { useDerived, useLine, useLive } from '@/live/hooks';
 import { isAgent } from '@/live/state';
 import { activityWords } from '@/parts/activity';
@@ -27,8 +27,8 @@ function useActs() {
   return async (path: string, body?: unknown) => {
     try {
       await call('POST', path, body);
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
 }

@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useMemo, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { at, get, saidPlainly } from '@/api/client';
+import { at, errorText, get } from '@/api/client';
 import type { Hits } from '@/api/shapes';
 import { Command } from '@/parts/Command';
 import { Mark, Name } from '@/parts/Mark';
-import { Empty, Page, Trouble } from '@/parts/Page';
+import { Empty, ErrorNotice, Page } from '@/parts/Page';
 import { hrefOf, useTitle } from '@/parts/talks';
 import { fullTime } from '@/parts/time';
 import { words } from '@/words';
@@ -106,7 +106,7 @@ export default function SearchPage() {
           <p className="muted small">{words.search.help}</p>
         )}
       </div>
-      {answer.error && <Trouble text={saidPlainly(answer.error)} />}
+      {answer.error && <ErrorNotice text={errorText(answer.error)} />}
       {groups.map(([id, hits]) => (
         <Group key={id} id={id} hits={hits} query={query} />
       ))}

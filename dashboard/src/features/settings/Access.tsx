@@ -2,11 +2,11 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { call, get, Refused, saidPlainly } from '@/api/client';
+import { call, errorText, get, Refused } from '@/api/client';
 import { useLive } from '@/live/hooks';
 import { Command } from '@/parts/Command';
 import { TextField } from '@/parts/Fields';
-import { Trouble } from '@/parts/Page';
+import { ErrorNotice } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { fullTime } from '@/parts/time';
 import { words } from '@/words';
@@ -24,7 +24,7 @@ const WEEK_SECONDS = 7 * 24 * 3600;
 function Invite() {
   const [name, setName] = useState('');
   const [link, setLink] = useState('');
-  const [trouble, setTrouble] = useState('');
+  const [error, setError] = useState('');
   const make = async (event: FormEvent) => {
     event.preventDefault();
     const who = name.trim();
@@ -36,9 +36,9 @@ function Invite() {
         seconds: WEEK_SECONDS,
       });
       setLink(window.location.origin + made.path);
-      setTrouble('');
+      setError('');
     } catch (reason) {
-      setTrouble(saidPlainly(reason));
+      setError(errorText(reason));
     }
   };
   return (
@@ -56,7 +56,7 @@ function Invite() {
           {words.settings.inviteMake}
         </button>
       </div>
-      {trouble && <Trouble text={trouble} />}
+      {error && <ErrorNotice text={error} />}
       {link && <Command text={link} />}
     </form>
   );
@@ -77,8 +77,8 @@ export function Access() {
     try {
       await call('DELETE', `${path}/${encodeURIComponent(id)}`);
       void answer.refetch();
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   const tokens = (answer.data?.tokens ?? []).filter((token) => !token.revoked_at);

@@ -1,12 +1,12 @@
 /** Providers of models: who thinks with them, which key they have, and whether they take it. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call, get, saidPlainly } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import type { ModelProvider, TriedProvider } from '@/api/shapes';
 import { useDerived, useLive } from '@/live/hooks';
 import { isAgent } from '@/live/state';
 import { Command } from '@/parts/Command';
-import { Trouble } from '@/parts/Page';
+import { ErrorNotice } from '@/parts/Page';
 import { words } from '@/words';
 
 function keyOf(provider: ModelProvider): string {
@@ -23,8 +23,8 @@ function Provider({ provider }: { provider: ModelProvider }) {
       const path = `/api/providers/${encodeURIComponent(provider.name)}/test`;
       const found = await call<TriedProvider>('POST', path);
       setTried(found.answers ? words.settings.tested(found.models) : `✕ ${found.problem}`);
-    } catch (trouble) {
-      setTried(saidPlainly(trouble));
+    } catch (error) {
+      setTried(errorText(error));
     }
   };
   return (
@@ -92,7 +92,7 @@ export function Brains() {
   const { settings } = words;
   return (
     <div className="stack">
-      {answer.error && <Trouble text={saidPlainly(answer.error)} />}
+      {answer.error && <ErrorNotice text={errorText(answer.error)} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys */}
       <div className="table-scroll" tabIndex={0}>
         <table className="grid grid--cards">

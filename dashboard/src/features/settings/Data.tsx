@@ -1,11 +1,11 @@
 /** Data: backups that the hub makes and verifies, and conversations that are brought in from a file. */
 import { useQuery } from '@tanstack/react-query';
 import { type ChangeEvent, useState } from 'react';
-import { call, get, saidPlainly } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import type { Imported, ListedBackup, Status } from '@/api/shapes';
 import { useDerived, useLive } from '@/live/hooks';
 import { Command } from '@/parts/Command';
-import { Trouble } from '@/parts/Page';
+import { ErrorNotice } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { fullTime } from '@/parts/time';
 import { words } from '@/words';
@@ -28,8 +28,8 @@ function Backups() {
       const made = await call<{ messages: number; bytes: number }>('POST', '/api/backups');
       toast(words.settings.backedUp(made.messages));
       await answer.refetch();
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
     setBusy(false);
   };
@@ -44,7 +44,7 @@ function Backups() {
           {busy ? settings.backingUp : settings.backUp}
         </button>
       </div>
-      {answer.error && <Trouble text={saidPlainly(answer.error)} />}
+      {answer.error && <ErrorNotice text={errorText(answer.error)} />}
       {rows.length > 0 ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
         <div className="table-scroll" tabIndex={0}>
@@ -86,20 +86,20 @@ interface Chosen {
 function Import() {
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const [done, setDone] = useState<Imported | null>(null);
-  const [trouble, setTrouble] = useState('');
+  const [error, setError] = useState('');
   const bring = (text: string, dry: boolean) => call<Imported>('POST', '/api/imports', { text, dry_run: dry });
   const choose = async (event: ChangeEvent<HTMLInputElement>) => {
     const file = event.target.files?.[0];
     setChosen(null);
     setDone(null);
-    setTrouble('');
+    setError('');
     if (!file) return;
-    if (file.size > MOST_BYTES) return setTrouble(words.settings.importTooLarge(file.name));
+    if (file.size > MOST_BYTES) return setError(words.settings.importTooLarge(file.name));
     try {
       const text = await file.text();
       setChosen({ name: file.name, text, plan: await bring(text, true) });
     } catch (reason) {
-      setTrouble(saidPlainly(reason));
+      setError(errorText(reason));
     }
   };
   const run = async () => {
@@ -108,7 +108,7 @@ function Import() {
       setDone(await bring(chosen.text, false));
       setChosen(null);
     } catch (reason) {
-      setTrouble(saidPlainly(reason));
+      setError(errorText(reason));
     }
   };
   const { settings } = words;
@@ -121,7 +121,7 @@ function Import() {
         {settings.importFile}
         <input type="file" className="field" accept=".jsonl,application/jsonl" onChange={choose} />
       </label>
-      {trouble && <Trouble text={trouble} />}
+      {error && <ErrorNotice text={error} />}
       {shown && (
         <ul className="settings__plan" data-testid="import" data-done={done !== null}>
           {shown.conversations.map((one) => (

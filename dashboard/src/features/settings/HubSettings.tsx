@@ -1,9 +1,9 @@
 /** The hub's settings, each with who decides it; changed as on the command line. */
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { call, get, saidPlainly } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import { useLive } from '@/live/hooks';
-import { Trouble } from '@/parts/Page';
+import { ErrorNotice } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { words } from '@/words';
 
@@ -27,8 +27,8 @@ function Row({ setting, onSaved }: { setting: Setting; onSaved: () => void }) {
       await call('PUT', `/api/settings/${encodeURIComponent(setting.key)}`, { value: text });
       setText(null);
       onSaved();
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   return (
@@ -88,7 +88,7 @@ export function HubSettings({ only }: { only?: RegExp }) {
   });
   const shownRows = (answer.data?.settings ?? []).filter((setting) => !only || only.test(setting.key));
   if (!owner) return <p className="muted">{words.settings.ownerOnly}</p>;
-  if (answer.error) return <Trouble text={saidPlainly(answer.error)} />;
+  if (answer.error) return <ErrorNotice text={errorText(answer.error)} />;
   if (!shownRows.length) return null;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys

@@ -2,14 +2,14 @@
 import { Modal } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
-import { call, saidPlainly } from '@/api/client';
+import { call, errorText } from '@/api/client';
 import type { Task } from '@/api/shapes';
 import { useDerived, useLive } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
 import { isAgent } from '@/live/state';
 import { Choice, Select } from '@/parts/Fields';
 import { Mark, Name } from '@/parts/Mark';
-import { Empty, Page, Trouble } from '@/parts/Page';
+import { Empty, ErrorNotice, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { hrefOf } from '@/parts/talks';
 import { clockTime, fullTime } from '@/parts/time';
@@ -53,8 +53,8 @@ function Card({ task }: { task: Task }) {
   const cancel = async () => {
     try {
       await call('PATCH', `/api/tasks/${encodeURIComponent(task.id)}`, { state: 'cancelled' });
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   return (
@@ -107,7 +107,7 @@ function Delegate({ onClose }: { onClose: () => void }) {
   );
   const [to, setTo] = useState<string | null>(null);
   const [text, setText] = useState('');
-  const [trouble, setTrouble] = useState('');
+  const [error, setError] = useState('');
   const give = async (event: FormEvent) => {
     event.preventDefault();
     try {
@@ -115,7 +115,7 @@ function Delegate({ onClose }: { onClose: () => void }) {
       toast(words.tasks.delegated);
       onClose();
     } catch (reason) {
-      setTrouble(saidPlainly(reason));
+      setError(errorText(reason));
     }
   };
   return (
@@ -126,7 +126,7 @@ function Delegate({ onClose }: { onClose: () => void }) {
           {words.tasks.delegateText}
           <textarea className="field" rows={4} value={text} onChange={(event) => setText(event.target.value)} />
         </label>
-        {trouble && <Trouble text={trouble} />}
+        {error && <ErrorNotice text={error} />}
         <button type="submit" className="plain-button plain-button--main" disabled={!to || !text.trim()}>
           {words.tasks.delegate}
         </button>

@@ -1,9 +1,9 @@
 /** Who did what, through which door, and what was refused; newest first. */
 import { useQuery } from '@tanstack/react-query';
-import { at, get, saidPlainly } from '@/api/client';
+import { at, errorText, get } from '@/api/client';
 import type { AuditEntry } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
-import { Empty, Trouble } from '@/parts/Page';
+import { Empty, ErrorNotice } from '@/parts/Page';
 import { fullTime } from '@/parts/time';
 import { words } from '@/words';
 
@@ -53,7 +53,7 @@ export function AuditLog({ wanted, onAll }: { wanted: Wanted; onAll: () => void 
     placeholderData: (before) => before,
   });
   const entries = answer.data ?? [];
-  if (answer.error) return <Trouble text={saidPlainly(answer.error)} />;
+  if (answer.error) return <ErrorNotice text={errorText(answer.error)} />;
   if (answer.data && !entries.length)
     return (
       <Empty title={words.timeline.none}>

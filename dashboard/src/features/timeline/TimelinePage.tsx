@@ -3,12 +3,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useSearchParams } from 'wouter';
-import { at, get, saidPlainly } from '@/api/client';
+import { at, errorText, get } from '@/api/client';
 import type { AuditReport, Message, Turn } from '@/api/shapes';
 import { useDerived, useLive } from '@/live/hooks';
 import { download, lines } from '@/parts/download';
 import { Choice, Select, Switch } from '@/parts/Fields';
-import { Page, Trouble } from '@/parts/Page';
+import { ErrorNotice, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { titleIn } from '@/parts/talks';
 import { words } from '@/words';
@@ -105,8 +105,8 @@ export default function TimelinePage() {
       const rows =
         view === 'log' ? await wholeLog(wanted) : [...(found.data?.messages ?? []), ...(found.data?.turns ?? [])];
       download(`moot-${view}.jsonl`, lines(rows));
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   const { views } = words.timeline;
@@ -160,7 +160,7 @@ export default function TimelinePage() {
   );
   return (
     <Page title={words.timeline.title} actions={actions}>
-      {found.error && <Trouble text={saidPlainly(found.error)} />}
+      {found.error && <ErrorNotice text={errorText(found.error)} />}
       {view === 'log' && owner && (
         <AuditLog wanted={wanted} onAll={() => set({ refused: null, agent: null, back: null })} />
       )}

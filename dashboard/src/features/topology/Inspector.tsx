@@ -23,7 +23,7 @@ import { useLinks } from './useLinks';
 const LAST = 5;
 const SIGNS = { ' ': 'same', '-': 'gone', '+': 'new' } as const;
 
-function Told({ id }: { id: string }) {
+function Prompts({ id }: { id: string }) {
   const answer = useQuery({
     queryKey: ['prompts', id],
     queryFn: () => get<LinkPrompts>(`/api/links/${encodeURIComponent(id)}/prompts`),
@@ -33,8 +33,8 @@ function Told({ id }: { id: string }) {
     <>
       {(answer.data?.prompts ?? []).map((prompt) => (
         <div key={prompt.agent}>
-          <h3 className="label">{words.topology.toldAbout(prompt.agent)}</h3>
-          <pre className="map-told">{[prompt.link, prompt.organisation].filter(Boolean).join('\n\n')}</pre>
+          <h3 className="label">{words.topology.promptOf(prompt.agent)}</h3>
+          <pre className="map-text">{[prompt.link, prompt.organisation].filter(Boolean).join('\n\n')}</pre>
         </div>
       ))}
     </>
@@ -53,7 +53,7 @@ function FileChange({ link, wanted }: { link: Link; wanted: WantedLink }) {
   return (
     <div className="stack" data-testid="file-change">
       <p className="small">{words.topology.changeFileText(link.place)}</p>
-      <pre className="map-told">
+      <pre className="map-text">
         {lines.map((line) => (
           <div key={line.sign + line.text} className={`map-row map-row--${SIGNS[line.sign]}`}>
             {line.sign} {line.text}
@@ -151,7 +151,7 @@ export function Inspector({ id, onClose }: { id: string; onClose: () => void }) 
   const until = useLive((live) => heldUntil(live.turns, channel));
   const now = useNow(until ? 1000 : null);
   const seconds = until ? Math.max(1, Math.ceil((Date.parse(until) - now) / 1000)) : 0;
-  const [told, setTold] = useState(false);
+  const [showsPrompts, setShowsPrompts] = useState(false);
   useEffect(() => void store.want(channel), [store, channel]);
   if (!link) return null;
   return (
@@ -187,10 +187,10 @@ export function Inspector({ id, onClose }: { id: string; onClose: () => void }) 
         <button
           type="button"
           className="plain-button plain-button--line"
-          aria-expanded={told}
-          onClick={() => setTold(!told)}
+          aria-expanded={showsPrompts}
+          onClick={() => setShowsPrompts(!showsPrompts)}
         >
-          {words.topology.told}
+          {words.topology.prompts}
         </button>
         {link.origin !== 'config' && (
           <button
@@ -205,7 +205,7 @@ export function Inspector({ id, onClose }: { id: string; onClose: () => void }) 
           </button>
         )}
       </div>
-      {told && <Told id={id} />}
+      {showsPrompts && <Prompts id={id} />}
     </SidePanel>
   );
 }

@@ -1,12 +1,12 @@
 /** A new link, said in words before it is made. The same dialog for mouse and keys. */
 import { Modal } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { saidPlainly } from '@/api/client';
+import { errorText } from '@/api/client';
 import type { Direction, Link, Relationship } from '@/api/shapes';
 import { useDerived, useLive } from '@/live/hooks';
 import { isAgent } from '@/live/state';
 import { Choice, Select } from '@/parts/Fields';
-import { Trouble } from '@/parts/Page';
+import { ErrorNotice } from '@/parts/Page';
 import { words } from '@/words';
 import { between } from './graph';
 import { useLinks } from './useLinks';
@@ -37,13 +37,13 @@ export function LinkDialog({ drawn, onClose, onMade }: Props) {
   const [to, setTo] = useState(drawn.to);
   const [relationship, setRelationship] = useState<Relationship>(drawn.relationship);
   const [direction, setDirection] = useState<Direction>('two_way');
-  const [trouble, setTrouble] = useState('');
+  const [error, setError] = useState('');
   const { topology } = words;
   const relations = topology.relation(from || '…', to || '…');
   const make = async (event: FormEvent) => {
     event.preventDefault();
     if (!from || !to) return;
-    if (from === to) return setTrouble(topology.self);
+    if (from === to) return setError(topology.self);
     const known = between(Object.values(links), from, to);
     if (known) {
       onMade(known);
@@ -52,7 +52,7 @@ export function LinkDialog({ drawn, onClose, onMade }: Props) {
     try {
       onMade(await create({ from, to, relationship, direction }));
     } catch (reason) {
-      setTrouble(saidPlainly(reason));
+      setError(errorText(reason));
     }
   };
   return (
@@ -91,7 +91,7 @@ export function LinkDialog({ drawn, onClose, onMade }: Props) {
           ]}
         />
         {from && to && <p className="map-sentence">{topology.sentence(from, to, relationship, direction)}</p>}
-        {trouble && <Trouble text={trouble} />}
+        {error && <ErrorNotice text={error} />}
         <button
           type="submit"
           className="plain-button plain-button--main"

@@ -2,7 +2,7 @@
 
 import { lazy, Suspense, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import { call, saidPlainly } from '@/api/client';
+import { call, errorText } from '@/api/client';
 import type { Point } from '@/api/shapes';
 import { useDerived, useLive, useStore } from '@/live/hooks';
 import { isAgent } from '@/live/state';
@@ -78,8 +78,8 @@ export default function TopologyPage() {
     store.learn((state) => ({ ...state, positions: { ...state.positions, ...positions } }));
     try {
       await call('PUT', '/api/topology/positions', { positions });
-    } catch (trouble) {
-      toast(saidPlainly(trouble), { bad: true });
+    } catch (error) {
+      toast(errorText(error), { bad: true });
     }
   };
   const tidy = () => {

@@ -77,12 +77,12 @@ export class Traffic {
   add(one: Passed): void {
     this.passed.push(one);
     this.counts.set(one.channel, (this.counts.get(one.channel) ?? 0) + 1);
-    this.told();
+    this.notify();
   }
 
   refused(refusals: Map<string, Refusal>): void {
     this.refusals = refusals;
-    this.told();
+    this.notify();
   }
 
   /** What is older than an hour no longer counts. */
@@ -91,13 +91,13 @@ export class Traffic {
     this.counts = new Map();
     for (const one of this.passed) this.counts.set(one.channel, (this.counts.get(one.channel) ?? 0) + 1);
     this.version += 1;
-    this.told();
+    this.notify();
   }
 
   count = (channel: string): number => this.counts.get(channel) ?? 0;
   refusal = (link: string): Refusal | undefined => this.refusals.get(link);
 
-  private told(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 }

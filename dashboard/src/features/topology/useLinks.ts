@@ -1,5 +1,5 @@
 /** What can be done with links. Every refusal is said in the hub's words. */
-import { call, saidPlainly } from '@/api/client';
+import { call, errorText } from '@/api/client';
 import type { Direction, Link, Relationship } from '@/api/shapes';
 import { useStore } from '@/live/hooks';
 import { useToast } from '@/parts/Toasts';
@@ -15,8 +15,8 @@ export interface Wanted {
 export function useLinks() {
   const store = useStore();
   const toast = useToast();
-  const told = (link: Link) => store.learn((state) => ({ ...state, links: { ...state.links, [link.id]: link } }));
-  const refused = (trouble: unknown) => toast(saidPlainly(trouble), { bad: true });
+  const learn = (link: Link) => store.learn((state) => ({ ...state, links: { ...state.links, [link.id]: link } }));
+  const refused = (error: unknown) => toast(errorText(error), { bad: true });
 
   const create = async (wanted: Wanted): Promise<Link> => {
     const { cuts_off: cutsOff, ...link } = await call<Link & { cuts_off: Record<string, string[]> }>(
@@ -24,24 +24,24 @@ export function useLinks() {
       '/api/links',
       wanted,
     );
-    told(link as Link);
+    learn(link as Link);
     for (const [who, whom] of Object.entries(cutsOff ?? {}))
       if (whom.length) toast(words.topology.cutsOff(who, whom.join(', ')));
     return link as Link;
   };
   const change = async (id: string, changes: Partial<Pick<Link, 'direction' | 'relationship' | 'enabled'>>) => {
     try {
-      told(await call<Link>('PUT', `/api/links/${encodeURIComponent(id)}`, changes));
-    } catch (trouble) {
-      refused(trouble);
+      learn(await call<Link>('PUT', `/api/links/${encodeURIComponent(id)}`, changes));
+    } catch (error) {
+      refused(error);
     }
   };
   /** At once, whatever becomes of this tab. A link between the same two that comes back has its id and channel again. */
   const remove = async (link: Link) => {
     try {
       await call('DELETE', `/api/links/${encodeURIComponent(link.id)}`);
-    } catch (trouble) {
-      refused(trouble);
+    } catch (error) {
+      refused(error);
       return;
     }
     store.learn((state) => {
@@ -54,8 +54,8 @@ export function useLinks() {
     try {
       const made = await create({ from, to, relationship, direction } as Wanted);
       if (!enabled) await change(made.id, { enabled });
-    } catch (trouble) {
-      refused(trouble);
+    } catch (error) {
+      refused(error);
     }
   };
   return { create, change, remove };

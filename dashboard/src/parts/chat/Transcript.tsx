@@ -176,7 +176,7 @@ export function Transcript({ id, rows, head, whole, focusSeq, draw, acts, onOlde
                   data-region-focus={row.key === stop ? '' : undefined}
                   className="transcript__message"
                   tabIndex={row.key === stop ? 0 : -1}
-                  aria-label={words.chat.said(message.from, clockTime(message.at), message.text.slice(0, 300))}
+                  aria-label={words.chat.messageLabel(message.from, clockTime(message.at), message.text.slice(0, 300))}
                   onFocus={() => setCurrent(row.key)}
                   onKeyDown={(event) => pressed(event, item.index, message)}
                 >
