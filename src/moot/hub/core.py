@@ -24,9 +24,10 @@ from moot.hub.live_turns import LiveTurns
 from moot.hub.tails import Tails
 from moot.hub.telemetry.vitals import Vitals
 from moot.model.entrance import PROGRAM, Entrance
-from moot.model.ids import ParticipantId, TurnId
+from moot.model.ids import ParticipantId, RootId, TurnId
 from moot.model.json import JsonObject
 from moot.model.participant import Participant
+from moot.model.records.chat_apps.bridge import BridgePost
 from moot.ports import Verb
 from moot.settings import AgentSettings
 from moot.shapes import Reloaded
@@ -72,6 +73,8 @@ class Core:
         directory.on_rename = self.tails.forget
         self.live_turns = LiveTurns()
         self.vitals = Vitals()
+        self.trace_post: Callable[[BridgePost, RootId], None] | None = None
+        """Reports what became of a post to a chat app, where a collector is set."""
         self.openers: JsonObject = {}
         """Doors that peers on the hub's socket may come in by; see process/rpc.py."""
         self.watch: Callable[[], Awaitable[None]] = nothing_to_watch

@@ -347,10 +347,10 @@ class Runtime:
             from moot.hub.telemetry.otlp import SpanSender  # noqa: PLC0415  only where a collector is set
             from moot.hub.telemetry.spans import Spans  # noqa: PLC0415  as above
 
-            secret = await self.core.parts.store.secret()
-            spans = Spans(sha256(secret.encode()).hexdigest())
+            spans = Spans(sha256((await self.core.parts.store.secret()).encode()).hexdigest())
             self._sender = sender = SpanSender(wanted.endpoint, wanted.service)
             self._traced = lambda commit: sender.add(spans.of(commit))
+            self.core.trace_post = lambda post, root: sender.add([spans.of_post(post, root)])
             self._tasks.spawn(sender.run())
 
     def _on_events(self, events: list[Event]) -> None:

@@ -4,7 +4,7 @@ Above: bridges/, in the hub's own process. Below: the verbs. Not here: what the 
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -50,6 +50,8 @@ from moot.model.records.chat_apps.bridge import (
 from moot.model.records.decision import DECISIONS, DecisionState, PersonsDecision
 from moot.model.records.record import Lookup
 from moot.ports import Clock, Page
+
+OUTCOMES: Final = (BridgePostState.SENT, BridgePostState.UNCONFIRMED, BridgePostState.DEAD)
 
 
 class BridgeRecords:
@@ -145,7 +147,13 @@ class BridgeRecords:
         return await self._core.do(plan_posts, command)
 
     async def move(self, command: MovePost) -> BridgePost:
-        return await self._core.do(move_post, command)
+        post = await self._core.do(move_post, command)
+        trace = self._core.trace_post
+        if trace is not None and post.state in OUTCOMES and post.seq:
+            message = await self._core.parts.store.message(post.conversation, post.seq)
+            if message is not None:
+                trace(post, message.root)
+        return post
 
     async def hold(self, command: HoldBridge) -> BridgeLease:
         return await self._core.do(hold_bridge, command)

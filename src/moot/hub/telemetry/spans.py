@@ -2,8 +2,8 @@
 
 All of a chain is one trace: its id is made from the instance and the chain's root, a span's id from the message's
 address or the turn and its fence. So every process makes the same ids, and nothing has to be carried along: a reply on
-one machine hangs under its turn, and that under the message on another machine that called it. No texts, no names: ids
-and counts.
+one machine hangs under its turn, and that under the message on another machine that called it; what goes out to a chat
+app hangs under its message. No texts, no names: ids and counts.
 
 Above: runtime.py hands in commits. Below: otlp.py sends. Attributes of agents and models are named as OpenTelemetry's
 `gen_ai` conventions name them.
@@ -16,8 +16,9 @@ from typing import Final
 from msgspec import Struct
 
 from moot.model.event import Commit, Event
-from moot.model.ids import address
+from moot.model.ids import RootId, address
 from moot.model.message import Message
+from moot.model.records.chat_apps.bridge import BridgePost, BridgePostState
 from moot.model.turn import OPEN, Turn, TurnState
 
 FAILED: Final = frozenset({TurnState.FAILED, TurnState.EXPIRED})
@@ -46,6 +47,10 @@ def message_span_id(instance: str, where: str) -> str:
 
 def turn_span_id(instance: str, turn: str, fence: int) -> str:
     return sha256(f"{instance}/turn/{turn}/{fence}".encode()).hexdigest()[:16]
+
+
+def post_span_id(instance: str, post: str, tries: int) -> str:
+    return sha256(f"{instance}/bridge/{post}/{tries}".encode()).hexdigest()[:16]
 
 
 class Spans:
@@ -104,6 +109,27 @@ class Spans:
             turn.ended_at or at,
             attributes,
             failed=turn.state in FAILED,
+        )
+
+    def of_post(self, post: BridgePost, root: RootId) -> Span:
+        """A piece of a message on its way to a chat app, from when it was planned to its result."""
+        instance, where = self._instance, address(post.conversation, post.seq)
+        attributes: dict[str, Value] = {
+            "moot.conversation.id": post.conversation,
+            "moot.message.id": where,
+            "moot.bridge": post.bridge,
+            "moot.bridge.state": str(post.state),
+            "moot.bridge.tries": post.tries,
+        }
+        return Span(
+            trace_id(instance, root),
+            post_span_id(instance, post.id, post.tries),
+            message_span_id(instance, where),
+            "bridge",
+            post.created_at,
+            post.updated_at,
+            attributes,
+            failed=post.state is not BridgePostState.SENT,
         )
 
 
