@@ -125,7 +125,6 @@ class MessageSearch(Protocol):
 
     async def count(self, query: Query, most: int) -> int:
         """How many there are, counted no further than `most`."""
-        ...
 
 
 EVERY_TURN = 100_000
@@ -186,7 +185,8 @@ class Records(Protocol):
 
     async def records(self, lookup: Lookup[R]) -> list[R]:
         """In the order in which they were made."""
-        ...
+
+    async def note_count(self) -> int: ...
 
 
 class AuditReads(Protocol):

@@ -37,12 +37,14 @@ class WriteNote(Struct, frozen=True, gc=False):
     """The text goes behind what stands."""
     exist_ok: bool = False
     """Of a note that is to be made: where there is one of that name, it is the answer."""
+    others: int = 0
+    """How many notes there are, as the caller counted them; so the limit holds but for those made at the same time."""
 
 
 def scope(command: WriteNote) -> Scope:
     name = notes.canonical_name(command.name)
     if command.version == NEW:
-        return Scope(names=(command.author,), records=(NOTES.all(),))
+        return Scope(names=(command.author,), records=(NOTES.one(name),))
     mine = (NOTES.one(name), NOTE_PERMISSIONS.one(name, command.author))
     return Scope(names=(command.author,), records=mine, everyone=True)  # to name whoever wrote before
 
@@ -73,7 +75,6 @@ def decide(command: WriteNote, seen: Seen, at: Moment) -> Decision[SharedNote]:
 def _made(draft: Draft, command: WriteNote) -> Decision[SharedNote]:
     steps.by_person(draft, command.author, "make")
     name = _checked(command.name)
-    known = draft.seen.records(NOTES.all())
     before = draft.seen.record(NOTES, name)
     if before is not None and command.exist_ok:
         return Decision([], before)
@@ -81,9 +82,9 @@ def _made(draft: Draft, command: WriteNote) -> Decision[SharedNote]:
         raise Conflict(
             f'a note named "{name}" already exists', fix=(Hint(Act.SHOW_NOTE, note=name),), note=name
         )
-    if len(known) >= notes.MAX_NOTES:
+    if command.others >= notes.MAX_NOTES:
         raise Conflict(
-            f"there are already {len(known)} notes",
+            f"there are already {command.others} notes",
             detail=f"expected at most {notes.MAX_NOTES}: merge some, or delete those that nobody needs",
             fix=(Hint(Act.LIST_NOTES),),
         )

@@ -99,9 +99,9 @@ class Notes(NoteCalls):
     # --- writing ---------------------------------------------------------------------------------------
 
     async def create(self, name: str, text: str = "", *, exist_ok: bool = False) -> shapes.Note:
-        return await self._write(
-            write_note.WriteNote(self._me, name, text, write_note.NEW, exist_ok=exist_ok)
-        )
+        others = await self._core.parts.store.note_count()
+        command = write_note.WriteNote(self._me, name, text, write_note.NEW, exist_ok=exist_ok, others=others)
+        return await self._write(command)
 
     async def write(self, name: str, text: str, *, version: int | None) -> shapes.Note:
         if version is not None and version <= write_note.NEW and version != write_note.UNREAD:

@@ -271,6 +271,9 @@ class MemoryStore:
     async def records(self, lookup: Lookup[R]) -> list[R]:
         return self.shelf.records.find(lookup)
 
+    async def note_count(self) -> int:
+        return len(self.shelf.records.every(NOTES))
+
     async def pairs(self, *, since: float) -> list[Pair]:
         found = [pair for pair in self.shelf.pairs.values() if pair.last >= since]
         return sorted(found, key=lambda pair: (pair.sender, pair.receiver))

@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 
 from moot.model.change import DropConversation, DropRecord, PutConversation, PutRecord
 from moot.model.records.link import LINKS
+from moot.model.records.note import NOTES
 from moot.model.records.record import Key, Lookup, Table
 from moot.model.records.tables import TABLES
 from moot.model.records.task import TASKS
@@ -94,6 +95,12 @@ async def test_records_are_found_by_the_beginning_of_their_key_where_the_table_s
     await put(store, *(PutRecord(table, record) for record in (first, second, third)))
     for beginning, expected in (("xab", [first, second]), ("xb3", [third]), ("xc", []), ("xab1x", [])):
         assert await store.records(table.beginning(beginning)) == expected, beginning
+
+
+async def test_notes_are_counted(store: WholeStore) -> None:
+    assert await store.note_count() == 0
+    await put(store, PutRecord(NOTES, sample(NOTES)), PutRecord(NOTES, other(NOTES)))
+    assert await store.note_count() == 2
 
 
 @every_table

@@ -11,7 +11,7 @@ import pytest
 from tests.doors.cli.shell import Shell, Terminal, Told
 
 Moot = Callable[..., Told]
-SECONDS = 20.0
+SECONDS = 40.0
 
 pytestmark = pytest.mark.req("P-08")
 
@@ -40,6 +40,26 @@ def lines_until(process: "subprocess.Popen[str]", wanted: Callable[[str], bool])
         seen.append(process.stdout.readline())
         assert seen[-1], f"it ended: {seen}"
     return seen
+
+
+@pytest.mark.req("S-02")
+def test_the_log_of_a_link_is_followed_with_what_is_said_done_and_refused(
+    moot: Moot, running: Callable[..., "subprocess.Popen[str]"]
+) -> None:
+    link = moot("links", "new", "arya", "gendry", "--json").json["id"]
+    following = running("links", "log", "arya,gendry", "-f", "--json")
+    [made] = [json.loads(line) for line in lines_until(following, bool)]
+    assert made["what"] == "link.created"
+    moot("send", "gendry", "are you there, at last?", "--as", "arya", "--no-wait")
+    said = json.loads(lines_until(following, lambda line: json.loads(line)["by"] == "arya")[-1])
+    assert (said["what"], said["text"]) == ("message", "are you there, at last?")
+    moot("links", "disable", link)
+    lines_until(following, lambda line: json.loads(line)["what"] == "link.changed")
+    assert moot("send", "gendry", "hello?", "--as", "arya", "--no-wait").code == 5
+    lines_until(following, lambda line: json.loads(line)["what"] == "refused")
+    moot("links", "rm", link, "--purge-history", "--yes")
+    lines_until(following, lambda line: json.loads(line)["what"] == "link.deleted")
+    assert "deleted the link" in moot("links", "log", link).out, "and after it was erased"
 
 
 def test_status_is_shown_again_when_it_has_changed(

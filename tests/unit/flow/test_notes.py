@@ -49,7 +49,9 @@ class Table:
         return decision.answer
 
     def new(self, name: str, text: str = "", by: ParticipantId = KARL) -> SharedNote:
-        made: SharedNote = self(write_note, write_note.WriteNote(by, name, text, write_note.NEW))
+        others = len(self.desk.records(NOTES.all()))
+        command = write_note.WriteNote(by, name, text, write_note.NEW, others=others)
+        made: SharedNote = self(write_note, command)
         return made
 
     def write(
@@ -184,6 +186,11 @@ def test_a_deleted_note_takes_its_versions_and_permissions_with_it(table: Table)
     assert [table.desk.record(NOTE_VERSIONS, "deploy", number) for number in (1, 2)] == [None, None]
     refused(NotFound, table.write, ARYA, "deploy", "c")
     assert (table.new("deploy", "anew").version, table.write(KARL, "deploy", "b").version) == (1, 2)
+
+
+def test_a_new_note_needs_no_other_note_to_be_read() -> None:
+    command = write_note.WriteNote(KARL, "Plan", "", write_note.NEW)
+    assert write_note.scope(command).records == (NOTES.one("plan"),)
 
 
 def test_names_texts_and_how_many_there_are_is_bounded() -> None:

@@ -29,6 +29,7 @@ MAY_SCAN = {
     "read.conversations": "lists them all",
     "read.members_everywhere": "lists those of all conversations",
     "read.newest_everywhere": "lists one of every conversation",
+    "read.note_count": "counts some hundred by their key, without their texts",
     "read.participants": "lists them all",
     "read.pairs": "lists the hot ones of all pairs, for a person who looks at limits",
     "read.quotas": "lists them all",

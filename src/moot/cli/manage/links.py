@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -10,12 +12,14 @@ import click
 from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.confirm import ask_first
-from moot.cli.frame.hub_access import with_hub, with_links
+from moot.cli.frame.hub_access import opened_hub, with_hub, with_links
 from moot.cli.frame.params import AT_LEAST_1, Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.phrases import where_set
 from moot.cli.terminal.screen import clock_time, day_time, safe
+from moot.cli.terminal.watch import LOOK_SECONDS
 from moot.errors import NotFound
+from moot.model.event import EventType
 from moot.model.json import JsonObject
 
 if TYPE_CHECKING:
@@ -24,6 +28,15 @@ if TYPE_CHECKING:
 SHOWN = 5
 LAST = 2**53
 CHANNEL = "link:"
+MAX_AT_ONCE = 200
+"""Entries that are looked at again while a log is followed."""
+MAX_SHOWN = 2_000
+LINK_EVENTS = (
+    EventType.MESSAGE_POSTED,
+    EventType.LINK_CREATED,
+    EventType.LINK_CHANGED,
+    EventType.LINK_DELETED,
+)
 
 
 @click.group(
@@ -213,30 +226,75 @@ def rm(session: Session, id: str, purge_history: bool, yes: bool) -> None:
         session.screen.say(f"deleted: {link.sentence}")
 
 
-@links.command("log", examples=("moot links log manager,support", "moot links log l1m7 --limit 200 --json"))
+@links.command(
+    "log", examples=("moot links log manager,support", "moot links log l1m7 -f", "moot links log l1m7 --json")
+)
 @click.argument("id")
+@click.option("-f", "--follow", is_flag=True, help="Follow until interrupted.")
 @click.option(
     "--limit", type=AT_LEAST_1, default=50, metavar="N", help="Maximum number of entries (default 50)."
 )
 @click.pass_obj
-def log(session: Session, id: str, limit: int) -> None:
+def log(session: Session, id: str, follow: bool, limit: int) -> None:
     """Show what was done to a link, what was refused and what was said over it, oldest first; also of deleted links."""
+    if follow:
+        asyncio.run(_follow_log(session, id, limit))
+        return
     found = with_links(session, lambda hub: link_log(hub, id, limit))
     if session.json:
         session.screen.data(found)
         return
     for entry in found:
-        session.screen.say(f"{day_time(entry['at'])}  {safe(entry['line'])}")
+        _show_entry(session, entry)
 
 
-async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
-    """What the audit has of a link, and the newest messages of its channel."""
+def _show_entry(session: Session, entry: JsonObject) -> None:
+    session.screen.say(f"{day_time(entry['at'])}  {safe(entry['line'])}")
+
+
+async def _follow_log(session: Session, ref: str, limit: int) -> None:
+    """Entries as they come: what is said and done at once, refusals, of which no event tells, at the next look."""
+    async with opened_hub(session) as hub:
+        after, id = hub.position, await _link_id(hub, ref)
+        looking = asyncio.Event()
+        following = asyncio.create_task(_on_link_events(hub, after, looking.set))
+        shown: dict[str, None] = {}
+        try:
+            while not following.done():
+                looking.clear()
+                for entry in await link_log(hub, id, limit if not shown else MAX_AT_ONCE):
+                    line = f"{entry['at']} {entry['line']}"
+                    if line not in shown:
+                        shown[line] = None
+                        session.screen.data(entry) if session.json else _show_entry(session, entry)
+                if len(shown) > MAX_SHOWN:
+                    shown = dict.fromkeys([*shown][-MAX_AT_ONCE:])
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(looking.wait(), LOOK_SECONDS)
+            await following
+        finally:
+            following.cancel()
+
+
+async def _on_link_events(hub: Hub, after: int, look: Callable[[], None]) -> None:
+    async for _ in hub.events(types=LINK_EVENTS, after=after):
+        look()
+
+
+async def _link_id(hub: Hub, ref: str) -> str:
+    """Of a link that there is, or was."""
     try:
-        id = (await hub.links.get(ref)).id
+        return (await hub.links.get(ref)).id
     except NotFound:
         id = ref.removeprefix(CHANNEL)
         if not await hub.audit.log(link=id, limit=1):
             raise
+        return id
+
+
+async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
+    """What the audit has of a link, and the newest messages of its channel, if they were not erased."""
+    id = await _link_id(hub, ref)
     done = [
         {
             "at": entry.at,
@@ -248,6 +306,9 @@ async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
         }
         for entry in await hub.audit.log(link=id, limit=limit)
     ]
+    messages: list[shapes.Message] = []
+    with suppress(NotFound):
+        messages = await hub.messages(f"{CHANNEL}{id}", before=LAST, limit=limit)
     said = [
         {
             "at": message.at,
@@ -257,6 +318,6 @@ async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
             "line": f"{message.sender}: {message.text}",
             "text": message.text,
         }
-        for message in await hub.messages(f"{CHANNEL}{id}", before=LAST, limit=limit)
+        for message in messages
     ]
     return sorted((*done, *said), key=lambda entry: str(entry["at"]))[-limit:]

@@ -289,6 +289,10 @@ class PostgresReads:
             self._links, self._graph_version = Graph(await self.records(LINKS.all())), version
         return self._links
 
+    async def note_count(self) -> int:
+        count: int = await self._get(READ.note_count)
+        return count
+
     async def records(self, lookup: Lookup[R]) -> list[R]:
         if not all(is_storable(str(part)) for part in lookup.value):
             return []

@@ -299,6 +299,10 @@ class SqliteReads:
             self._links, self._graph_version = Graph(await self.records(LINKS.all())), version
         return self._links
 
+    async def note_count(self) -> int:
+        count: int = self._get(READ.note_count)
+        return count
+
     async def records(self, lookup: Lookup[R]) -> list[R]:
         statement, values = query_for((lookup,))
         of: rows.Rows[R] = rows.RECORDS[lookup.table.name]

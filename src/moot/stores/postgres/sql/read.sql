@@ -190,6 +190,10 @@ SELECT min(due) FROM (
     SELECT min(until) FROM waits WHERE host = '' AND answer = 0
 ) moments;
 
+-- name: note_count
+-- How many shared notes there are.
+SELECT count(*) FROM notes;
+
 -- name: participants
 -- The whole registry, in the order of enrolment.
 SELECT string_agg(shape, ',' ORDER BY created_us, id) FROM participant_shape;

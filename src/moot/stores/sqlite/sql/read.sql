@@ -198,6 +198,10 @@ SELECT min(due) FROM (
     SELECT min(until) FROM waits WHERE host = '' AND answer = 0
 );
 
+-- name: note_count
+-- How many shared notes there are.
+SELECT count(*) FROM notes;
+
 -- name: participants
 -- The whole registry, in the order of enrolment.
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM participant_shape;
