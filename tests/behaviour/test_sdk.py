@@ -69,10 +69,11 @@ async def test_a_why_reads_well_when_it_is_printed(quick: Path) -> None:
         [_, answer] = await hub.messages("team")
         asked_why, answer_why = await hub.why(asked.id), await hub.why(answer.id)
     assert str(asked_why).splitlines()[:2] == [
-        f"why {asked.id}",
+        "why team:1",
         "  ann: had to, answered (mention): was mentioned",
     ]
-    assert str(answer_why).startswith(f"why {answer.id}, in answer to {asked.id}\n  ann: ")
+    assert str(answer_why).startswith("why team:2, in answer to team:1\n  ann: ")
+    assert {part.agent: part.state for part in answer_why.agents}["ann"] == "seen", "who wrote it knows it"
 
 
 @pytest.mark.req("P-04", "G-08")

@@ -267,12 +267,19 @@ class Why(Shape, frozen=True):
     message: str
     cause: JsonObject | None
     agents: tuple[Because, ...]
+    conversation: str = ""
+    """The name of the conversation that the message is in."""
 
     def __str__(self) -> str:
         """For people: what `print(await hub.why(id))` shows."""
-        answers = f", in answer to {self.cause['message']}" if self.cause else ""
+        answers = f", in answer to {self._called(str(self.cause['message']))}" if self.cause else ""
         rows = [f"  {row}" for row in self.agents] or ["  there were no agents"]
-        return "\n".join((f"why {self.message}{answers}", *rows))
+        return "\n".join((f"why {self._called(self.message)}{answers}", *rows))
+
+    def _called(self, message: str) -> str:
+        """A message as people call it, where it is in the same conversation."""
+        (here, _, _), (there, _, seq) = self.message.rpartition(":"), message.rpartition(":")
+        return f"{self.conversation}:{seq}" if self.conversation and here == there else message
 
 
 class DeliveryProgress(Shape, frozen=True):

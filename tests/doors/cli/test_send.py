@@ -394,6 +394,9 @@ def test_a_send_that_links_do_not_allow_leaves_no_conversation_behind(moot: Moot
 
 @pytest.mark.req("S-03")
 def test_what_is_sent_as_an_agent_goes_into_the_channel_of_the_link(moot: Moot) -> None:
+    assert (
+        moot("config", "set", "limits.pair_backoff_seconds", "0").code == 0
+    )  # nobody is to wait for it here
     made = moot("links", "new", "arya", "gendry", "--json").json
     for words in (
         ("send", "gendry", "hello", "--as", "arya", "--no-wait"),
@@ -402,6 +405,25 @@ def test_what_is_sent_as_an_agent_goes_into_the_channel_of_the_link(moot: Moot) 
         assert moot(*words).code == 0
     said = moot("conv", "show", made["channel"], "--json").json["messages"]
     assert [m["text"] for m in said if m["from"] == "arya"][:2] == ["hello", "hello again"]
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("send.opened_hub", "stopped before the message was sent"),
+        ("follow.FollowedConversation.post", "whether it was stored"),
+    ],
+)
+def test_who_interrupts_before_a_message_is_stored_is_told(
+    moot: Moot, monkeypatch: pytest.MonkeyPatch, where: str, words: str
+) -> None:
+    def interrupted(*words: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"moot.cli.talk.{where}", interrupted)
+    stopped = moot("send", "arya", "hello")
+    assert (stopped.code, stopped.out) == (130, "")
+    assert words in stopped.err
 
 
 def test_a_cap_on_turns_between_two_agents_is_refused_on_every_way_in(shell: Shell) -> None:

@@ -32,6 +32,8 @@ VALUES = {
 BEFORE = frozenset({*GLOBAL_FLAGS, "--home"})
 """What may stand before the command."""
 OK, FAILED, INTERRUPTED = 0, 1, 130
+BEING_SENT = "stopped while the message was being sent; moot tail shows whether it was stored."
+"""Said when a person interrupts then."""
 
 
 class SendWords(NamedTuple):
@@ -70,6 +72,7 @@ def send(arguments: Sequence[str]) -> int | None:
     try:
         return _sent(connection, wanted, arguments)
     except KeyboardInterrupt:
+        sys.stderr.write(f"{BEING_SENT}\n")
         return INTERRUPTED
     finally:
         connection.close()

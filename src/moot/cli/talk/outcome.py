@@ -17,6 +17,7 @@ from moot.cli.run.unloadable import explained, tell_broken
 from moot.cli.talk.absence import to_bring_back, unwoken
 from moot.cli.talk.brakes import paused, warn
 from moot.cli.talk.follow import Away, FollowedConversation, Outcome, TalkView
+from moot.cli.talk.no_wait import BEING_SENT
 from moot.cli.talk.unanswered import listed, several, was_wanted
 from moot.cli.terminal.phrases import address, agents_in, marks_of
 from moot.cli.terminal.screen import ago, safe
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from moot.hub import Hub
     from moot.wiring import Concern
 
+NOT_SENT = "stopped before the message was sent; nothing was stored."
+"""Said when a person interrupts then."""
 WAIT_SECONDS: Final = 120.0
 REACHED: Final = {
     "queued": frozenset[str](),
@@ -53,6 +56,7 @@ async def posted(
 ) -> Outcome:
     """Post, host whoever is concerned and has no host, and wait for what comes of it."""
     talk = FollowedConversation(hub, where, view_for(session, hub, where, plain=plain))
+    session.left = BEING_SENT
     if wait is None:
         return await report_at_once(session, talk, await talk.post(text, **options))
     concerned = {*(seat.name for seat in agents_in(where)), *parse(text), *options.get("force", ())}

@@ -19,7 +19,9 @@ from moot.cli.frame.session import Session
 from moot.cli.read.why import address
 from moot.cli.run.unloadable import tell_broken
 from moot.cli.talk.follow import FollowedConversation, Outcome
+from moot.cli.talk.no_wait import BEING_SENT
 from moot.cli.talk.outcome import (
+    NOT_SENT,
     WAIT_SECONDS,
     kept_as,
     kept_if_the_hub_goes,
@@ -100,6 +102,7 @@ def send(session: Session, /, **options: Any) -> int:
     """Send one message and wait for the reply. Piped input is appended to the text; `-` waits for it."""
     chosen = SendOptions(**options)
     chosen.check()
+    session.left = NOT_SENT
     agent, text = addressed(session, chosen)
     if chosen.everyone:
         return asyncio.run(broadcasting(session, chosen, text))
@@ -266,6 +269,7 @@ async def broadcasting(session: Session, options: SendOptions, text: str) -> int
                     talk.shows_own = False
                     talks[agent.name] = await stack.enter_async_context(talk.following())
         before = {name: talk.last for name, talk in talks.items()}
+        session.left = BEING_SENT
         done = await voice.broadcast(text)
         session.left = "stopped waiting. The messages stay queued; agents answer when they can."
         with kept_if_the_hub_goes("the messages are kept", "moot tail"):

@@ -40,12 +40,17 @@ async def explained(core: Core, conversation: ConversationId, seq: int) -> shape
                 duty=duty.value,
                 rule=rule.value,
                 reason="; ".join(filter(None, (f"{who.name} {_words(duty, rule, case)}", and_then))),
-                state=_state(duty, turn),
+                state=_state(duty, rule, turn),
                 turn=str(turn.id) if turn else None,
                 error=wrong or None,
             )
         )
-    return shapes.Why(message=message.id, cause=await _cause(core, message), agents=tuple(rows))
+    return shapes.Why(
+        message=message.id,
+        cause=await _cause(core, message),
+        agents=tuple(rows),
+        conversation=where.name,
+    )
 
 
 def _words(duty: Duty, rule: RuleName, case: reasons.Case) -> str:
@@ -53,11 +58,13 @@ def _words(duty: Duty, rule: RuleName, case: reasons.Case) -> str:
     return why.AWAITED if rule is RuleName.ASK and duty is Duty.OBSERVES else reasons.reason(rule, case)
 
 
-def _state(duty: Duty, turn: Turn | None) -> str:
+def _state(duty: Duty, rule: RuleName, turn: Turn | None) -> str:
     """How far the message got with an agent. An agent that was not asked has neither answered nor passed: it has read
-    the message by now, or will."""
+    the message by now, or will. Whoever wrote it knows it."""
     if duty is Duty.BLOCKED:
         return "blocked"
+    if rule is RuleName.SELF:
+        return "seen"
     if turn is None:
         return "queued"
     if duty in ASKED or turn.state is TurnState.CANCELLED:
