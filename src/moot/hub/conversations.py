@@ -124,7 +124,7 @@ class Conversations(ConversationCalls):
         message = Speaker(self._core, self._me).posting("", text, intent=intent)
         for other in others if len(others) == 1 else ():
             sending = send.sending(other, ParticipantId(other), message, place=place)
-            await self._core.foresee(send, sending)
+            await self._core.foresee(send, sending, is_attempt=True)
 
     async def ephemeral(
         self, target: str, key: str = "", *, text: str | None = None, intent: str | None = None

@@ -165,9 +165,15 @@ class Core:
             return Entered(verb, self._entrance)
         return Admitted(verb, self._admission, self._entrance)
 
-    async def foresee(self, verb: Verb[C, A], command: C) -> A:
-        """What a verb would answer, refused as it would be; nothing is stored."""
-        return await self._answered(self.parts.store.preview(self._admitted(verb), command))
+    async def foresee(self, verb: Verb[C, A], command: C, *, is_attempt: bool = False) -> A:
+        """What a verb would answer, refused as it would be; nothing is stored. `is_attempt`: it is what the caller is
+        about to do, so that a refusal goes on record."""
+        try:
+            return await self._answered(self.parts.store.preview(self._admitted(verb), command))
+        except record_refusal.ENTERED as refusal:
+            if is_attempt:
+                await self._record(verb, command, refusal)
+            raise
 
     async def _answered(self, answer: Awaitable[T]) -> T:
         try:

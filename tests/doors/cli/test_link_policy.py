@@ -24,7 +24,7 @@ def test_no_send_that_is_typed_differs_from_the_second_opinion(moot: Moot, shell
     for name in NAMES:
         assert moot("agents", "new", name, "--brain", "external").code == 0
     links: dict[tuple[str, str], tuple[str, PlainLink]] = {}
-    outcomes: set[bool] = set()
+    outcomes: list[bool] = []
     for number in range(SENDS):
         if number % 3 == 0:
             change(moot, chance, links)
@@ -33,8 +33,10 @@ def test_no_send_that_is_typed_differs_from_the_second_opinion(moot: Moot, shell
         sent = moot("send", "--as", sender, receiver, f"try {number}, at some length", "--no-wait", "--json")
         assert (sent.code == 0) is expected, (number, sender, receiver, sent)
         assert expected or "E301" in sent.err
-        outcomes.add(expected)
-    assert outcomes == {True, False}
+        outcomes.append(expected)
+    assert {*outcomes} == {True, False}
+    refused = moot("audit", "log", "--act", "refused", "--limit", "100", "--json").json
+    assert sum(entry["count"] for entry in refused) == outcomes.count(False), "each is on record"
 
 
 @pytest.mark.req("S-05")
