@@ -10,6 +10,7 @@ from moot import Hub
 from moot.bridges.discord.messages import avatar_of, commands, shown_name
 from moot.rules.words import slash
 from moot.testing.fake_discord import FakeDiscord
+from moot.testing.fake_discord.gateway import MISSING_INTENT
 from moot.testing.fake_discord.server_state import BOT_ID, user_of
 from tests.bridges.conftest import player
 from tests.bridges.stage import Stage
@@ -93,6 +94,44 @@ async def test_a_connection_that_breaks_is_resumed_without_a_gap(stage: Stage, s
     stage.world.say(chat, KARL, "said while nobody listened")
     await until(lambda: stage.said(where), lambda said: len(said) == 1)
     assert server.gateway.resumed == 1
+
+
+async def test_what_was_said_before_a_new_session_is_fetched_before_what_follows(
+    stage: Stage, server: FakeDiscord
+) -> None:
+    """Also where Discord tells to wait first: what comes live meanwhile must not hide what lies before it."""
+    chat, where = await stage.group()
+    channel = server.channels[chat]
+    server.say(channel, KARL, "Karl", "heard")
+    await stage.quiet()
+    server.history_floods += [1.0, 1.0]
+    body = server.message(channel, server.next_id(), user_of(KARL, "Karl"), "said while nobody listened")
+    channel.messages.append(body)
+    await server.gateway.forget()
+    await until(lambda: sessions_of(server), bool)
+    server.say(channel, KARL, "Karl", "said to the new session")
+    await until(
+        lambda: stage.said(where),
+        lambda said: (
+            [text for _, text in said][1:] == ["said while nobody listened", "said to the new session"]
+        ),
+    )
+    assert server.history_floods == []
+
+
+async def sessions_of(server: FakeDiscord) -> int:
+    return len(server.gateway.sessions)
+
+
+async def test_a_connection_that_is_closed_for_good_is_begun_anew(
+    stage: Stage, server: FakeDiscord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.bridges.discord.bridge.CLOSED_SECONDS", 0.01)
+    monkeypatch.setattr("moot.bridges.worker.AGAIN_SECONDS", 0.01)
+    chat, where = await stage.group()
+    await server.gateway.cut(MISSING_INTENT)
+    stage.world.say(chat, KARL, "said while nobody listened")
+    await until(lambda: stage.said(where), lambda said: len(said) == 1)
 
 
 async def test_what_was_missed_is_found_behind_any_number_of_agents_posts(

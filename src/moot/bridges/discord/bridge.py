@@ -1,12 +1,13 @@
 """The bridge to Discord: one bot reads; agents speak through a webhook under their own names, or each as its own bot.
 
 Above: start.py. Below: messages.py reads. The gateway confirms nothing, so what was missed while nobody listened is
-fetched when the bridge starts: backwards from the newest until something is met that was heard before. The library
+fetched at the beginning of every session: backwards from the newest until something is met that was heard before. Until
+that has succeeded nothing is taken live from the chat, or what lies before it would be taken for heard. The library
 repeats no request: a post would be there twice.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
@@ -15,6 +16,7 @@ import hikari
 import structlog
 from hikari.applications import get_token_id
 from hikari.impl import CacheSettings, GatewayBot, MessageActionRowBuilder, RESTApp, RESTClientImpl
+from msgspec import Struct
 
 from moot.bridges.bridge import (
     Ears,
@@ -65,7 +67,16 @@ QUIETLY: Final[dict[str, Any]] = {"mentions_everyone": False, "user_mentions": F
 """What an agent writes rings nobody's bell."""
 
 
-Arrived: TypeAlias = Incoming | hikari.Message | hikari.PartialInteraction | None
+CLOSED_SECONDS: Final = 100.0
+"""Before the next try after Discord closed for good: it counts sessions, and resets the token behind 1,000 a day."""
+
+
+class NewSession(Struct, frozen=True):
+    """Whatever came between the last one and this was not told."""
+
+
+Arrived: TypeAlias = Incoming | hikari.Message | hikari.PartialInteraction | NewSession | PairedChat | None
+"""A chat: it is to be caught up with once more."""
 
 
 class DiscordBridge:
@@ -93,6 +104,8 @@ class DiscordBridge:
         self._places: dict[str, hikari.PartialChannel] = {}
         self._hooks: dict[int, hikari.ExecutableWebhook] = {}
         self._heard: asyncio.Queue[Arrived] = asyncio.Queue()
+        self._behind: dict[str, list[hikari.Message | Incoming]] = {}
+        """Chat that is not caught up with yet → what came live from it meanwhile."""
         self.taken = 0
         """Events of this connection that are stored, or need not to be."""
         self.is_listening = False
@@ -123,6 +136,8 @@ class DiscordBridge:
             rest_url=self._api_url,
         )
         self._heard = asyncio.Queue()
+        self._behind.clear()
+        bot.subscribe(hikari.ShardReadyEvent, self._on_session)
         bot.subscribe(hikari.MessageCreateEvent, self._on_message)
         bot.subscribe(hikari.MessageUpdateEvent, self._on_edit)
         bot.subscribe(hikari.InteractionCreateEvent, self._on_interaction)
@@ -131,11 +146,11 @@ class DiscordBridge:
             self._bot = bot
             await self._connect_speakers()
             await self._register(bot)
-            await self._catch_up(bot, ears)
-            self.is_listening = True
-            while True:
-                await self._take(await self._heard.get(), ears)
-                self.taken += 1
+            await _until_one_ends(self._attend(ears), bot.join())
+        except hikari.GatewayServerClosedConnectionError as closed:
+            log.error("closed for good", action="gateway_closed", code=closed.code, reason=closed.reason)
+            await asyncio.sleep(CLOSED_SECONDS)
+            raise
         finally:
             self._bot, self.is_listening = None, False
             for speaker in self._speakers.values():
@@ -162,6 +177,15 @@ class DiscordBridge:
         except hikari.HTTPError as error:
             log.warning("no slash commands", action="commands_unregistered", error=in_words(error))
 
+    async def _attend(self, ears: Ears) -> None:
+        while True:
+            heard = await self._heard.get()
+            await self._take(heard, ears)
+            self.taken = (
+                0 if isinstance(heard, NewSession) else self.taken + (not isinstance(heard, PairedChat))
+            )
+            self.is_listening = not self._behind
+
     async def _take(self, heard: Arrived, ears: Ears) -> None:
         """The gateway brings nothing twice: while the store is away it is kept here, and what follows behind it."""
         while True:
@@ -175,9 +199,27 @@ class DiscordBridge:
     async def _taken(self, heard: Arrived, ears: Ears) -> None:
         if isinstance(heard, hikari.PartialInteraction):
             await self._interact(heard, ears)
-        elif isinstance(heard, hikari.Message):
-            await self._hear(heard, ears)
+        elif isinstance(heard, NewSession):
+            paired = await ears.chats()
+            self._behind.update({one.chat: [] for one in paired if one.chat not in self._behind})
+            for one in paired:
+                await self._catch_up(one, ears)
+        elif isinstance(heard, PairedChat):
+            await self._catch_up(heard, ears)
         elif heard is not None:
+            await self._take_live(heard, ears)
+
+    async def _take_live(self, heard: hikari.Message | Incoming, ears: Ears) -> None:
+        chat = str(int(heard.channel_id)) if isinstance(heard, hikari.Message) else heard.chat.id
+        if chat in self._behind:
+            self._behind[chat].append(heard)
+        else:
+            await self._bring(heard, ears)
+
+    async def _bring(self, heard: hikari.Message | Incoming, ears: Ears) -> None:
+        if isinstance(heard, hikari.Message):
+            await self._hear(heard, ears)
+        else:
             await ears.hear(heard)
 
     async def _interact(self, interaction: hikari.PartialInteraction, ears: Ears) -> None:
@@ -202,6 +244,9 @@ class DiscordBridge:
         except hikari.HTTPError as error:
             log.debug("not answered", action="interaction_unanswered", error=in_words(error))
 
+    async def _on_session(self, event: hikari.ShardReadyEvent) -> None:
+        await self._heard.put(NewSession())
+
     async def _on_message(self, event: hikari.MessageCreateEvent) -> None:
         await self._heard.put(event.message)
 
@@ -219,24 +264,34 @@ class DiscordBridge:
         if found is not None:
             await ears.hear(found)
 
-    async def _catch_up(self, bot: GatewayBot, ears: Ears) -> None:
-        for paired in await ears.chats():
-            try:
-                missed = await self._missed(bot, paired, ears)
-            except hikari.HTTPError as error:
-                log.warning(
-                    "could not catch up", action="catch_up_failed", chat=paired.chat, error=in_words(error)
-                )
-                continue
-            for message in reversed(missed):
-                await self._hear(message, ears)
+    async def _catch_up(self, paired: PairedChat, ears: Ears) -> None:
+        """What was missed, then what came live meanwhile. Tried again where Discord could not say what was missed."""
+        try:
+            missed = await self._missed(paired, ears)
+        except hikari.ClientHTTPResponseError as error:  # the chat is gone, or not ours to read any more
+            log.warning(
+                "nothing to catch up", action="catch_up_refused", chat=paired.chat, error=in_words(error)
+            )
+            missed = []
+        except (hikari.HTTPError, aiohttp.ClientError, TimeoutError) as error:
+            wait = error.retry_after if isinstance(error, hikari.RateLimitTooLongError) else AGAIN_SECONDS
+            log.warning("not caught up yet", action="catch_up_failed", chat=paired.chat, seconds=wait)
+            asyncio.get_running_loop().call_later(wait, self._heard.put_nowait, paired)
+            return
+        for message in reversed(missed):
+            await self._hear(message, ears)
+        behind = self._behind.get(paired.chat, [])
+        while behind:
+            await self._bring(behind[0], ears)
+            del behind[0]
+        self._behind.pop(paired.chat, None)
 
-    async def _missed(self, bot: GatewayBot, paired: PairedChat, ears: Ears) -> list[hikari.Message]:
+    async def _missed(self, paired: PairedChat, ears: Ears) -> list[hikari.Message]:
         """What people wrote since something was last heard, the newest first. Agents' posts lie between, any number."""
         missed: list[hikari.Message] = []
         since = hikari.Snowflake.from_datetime(datetime.fromtimestamp(paired.since, UTC))
         seen = 0
-        async for message in bot.rest.fetch_messages(int(paired.chat)):
+        async for message in self._rest().fetch_messages(int(paired.chat)):
             seen += 1
             if message.id < since or await ears.knows(key_of(message.id)):
                 return missed
@@ -356,6 +411,18 @@ class DiscordBridge:
             components=[],
             **QUIETLY,
         )
+
+
+async def _until_one_ends(*works: Coroutine[Any, Any, None]) -> None:
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def in_words(error: hikari.HikariError) -> str:

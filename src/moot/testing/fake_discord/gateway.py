@@ -65,10 +65,15 @@ class Gateway:
             return None
         return len(self._state.events) - [*self.sessions.values()][-1]
 
-    async def cut(self) -> None:
-        """Every connection breaks; whoever resumes is told what it missed."""
+    async def cut(self, code: int = 4000) -> None:
+        """Every connection breaks; whoever resumes is told what it missed. Some codes forbid to come again."""
         for connection in list(self.connections):
-            await connection.close(4000)
+            await connection.close(code)
+
+    async def forget(self) -> None:
+        """Every session has run out: nothing can be resumed, and nobody is told what it missed."""
+        self.sessions.clear()
+        await self.cut()
 
     async def _connected(self, connection: ServerConnection) -> None:
         self.connections.add(connection)
@@ -101,7 +106,7 @@ class Gateway:
         self.sessions[session] = len(self._state.events)
         ready = {
             "v": 10,
-            "user": {**user_of(BOT_ID, "moot"), "bot": True},
+            "user": {**user_of(BOT_ID, "moot"), "bot": True, "mfa_enabled": False, "verified": True},
             "guilds": [],
             "session_id": session,
             "resume_gateway_url": self.url,

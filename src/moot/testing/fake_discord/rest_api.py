@@ -113,6 +113,8 @@ class FakeDiscord(ServerState, ChatAppServer):
 
     def get_messages(self, sent: JsonObject, id: str) -> tuple[int, Json]:
         """The newest first, a page at a time."""
+        if self.history_floods:
+            raise self.flooded(self.history_floods.pop(0))
         before = int(sent.get("before") or 0)
         found = [one for one in self._channel(id).messages if not before or int(one["id"]) < before]
         return 200, list(reversed(found))[: int(sent.get("limit") or 50)]

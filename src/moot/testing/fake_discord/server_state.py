@@ -68,6 +68,8 @@ class ServerState:
         self.bucket_size = 0
         """So many posts, then the headers tell to wait; 0: they tell nothing."""
         self.bucket_seconds = 1.0
+        self.history_floods: list[float] = []
+        """Whoever asks next what was said is told to wait so long."""
         self._used = 0
         self._newest = 0
 
