@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.bridges.pieces import split, utf16, without_unsafe_links
+from moot.bridges.pieces import MAX_PIECES, shortened, split, utf16, without_unsafe_links
 
 CODE = "```python\n" + "\n".join(f"x{n} = {n}  # 😀" for n in range(450)) + "\n```"
 LONG = f"Before the code.\n\n{CODE}\n\nBehind it: " + "word " * 400
@@ -59,3 +59,20 @@ def test_whatever_is_written_every_piece_fits(text: str, longest: int) -> None:
 )
 def test_links_that_would_run_something_are_gone(written: str, shown: str | None) -> None:
     assert without_unsafe_links(written) == (written if shown is None else shown)
+
+
+@pytest.mark.parametrize("opening", ["```" + "x" * 1880, "`" * 1880, "> " * 900 + "```py"])
+def test_a_long_opening_line_is_not_repeated_before_every_piece(opening: str) -> None:
+    text = f"{opening}\n" + "".join(f"line {number}\n" for number in range(500)) + "```"
+    found = split(text, 1900)
+    assert len(found) < 10
+    assert all(len(piece) <= 1900 for piece in found)
+
+
+def test_a_message_has_a_bounded_number_of_pieces_and_says_where_the_rest_is() -> None:
+    pieces = split("word " * 20_000, 400)
+    found = shortened(pieces, "the rest is there")
+    assert len(found) == MAX_PIECES
+    assert found[:-1] == pieces[: MAX_PIECES - 1]
+    assert found[-1] == "the rest is there"
+    assert shortened(pieces[:MAX_PIECES], "the rest is there") == pieces[:MAX_PIECES]

@@ -13,7 +13,7 @@ from msgspec import structs
 from moot.bridges.bridge import Bridge, ChatMoved, Flooded, NotSent, SendTrouble, Unsure
 from moot.bridges.flood import FloodGate
 from moot.bridges.lease import Lease
-from moot.bridges.pieces import split, without_speakers, without_unsafe_links
+from moot.bridges.pieces import shortened, split, without_speakers, without_unsafe_links
 from moot.errors import Conflict, MootError, Trouble
 from moot.failpoints import failpoint
 from moot.flow.find_chat import FindChat
@@ -101,7 +101,8 @@ class Dispatch:
             text = f"{text} … (interrupted)"
         if not speaks and message.kind is not Kind.SYSTEM:
             text = f"● {name}: {text}"
-        texts = split(text, self._bridge.longest, self._bridge.size)
+        rest = f"… It goes on, too long for a chat: all of it is message {message.id} of the hub."
+        texts = shortened(split(text, self._bridge.longest, self._bridge.size), rest)
         made = [Piece(each, speaker=name if speaks else "", seq=message.seq) for each in texts]
         buttons, decision = await self._buttons(message)
         if buttons and made:

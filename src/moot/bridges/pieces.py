@@ -23,6 +23,10 @@ _scheme = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.\s-]*):").match
 _fence = re.compile(r"^[ \t>]*(`{3,}|~{3,})(.*)$").match
 _speaker = re.compile(r"(?m)^[ \t>]*●(?=[^\n]{0,80}:)").sub
 _JOINERS = frozenset("\u200d\ufe0f\ufe0e\u20e3")
+MAX_REPEATED: Final = 20
+"""Letters of each part of a fence's opening line that are repeated in front of every piece."""
+MAX_PIECES: Final = 20
+"""Of one message: the rest is read where it was said."""
 SHORTEST_PIECE: Final = 0.5
 """A blank line is a better place to cut than a later one, as long as so much of a piece is used."""
 
@@ -76,6 +80,11 @@ def split(text: str, longest: int, size: Size = len) -> list[str]:
         found.append(piece)
         rest = rest.lstrip("\n") if not opened else rest
     return [piece for piece in found if piece.strip()]
+
+
+def shortened(pieces: list[str], rest: str) -> list[str]:
+    """As many as a chat can take, and then where the rest is."""
+    return pieces if len(pieces) <= MAX_PIECES else [*pieces[: MAX_PIECES - 1], rest]
 
 
 def _cut(head: str, rest: str, longest: int, size: Size) -> tuple[str, str, str]:
@@ -138,10 +147,16 @@ def _after(opened: str, line: str) -> str:
     if met is None:
         return opened
     if not opened:
-        return "" if "`" in met[2] else line.strip()
+        return "" if "`" in met[2] else _opening(line, met)
     mark = _mark(opened)
     closes = met[1][0] == mark[0] and len(met[1]) >= len(mark) and not met[2].strip()
     return "" if closes else opened
+
+
+def _opening(line: str, met: re.Match[str]) -> str:
+    """How a fence is opened again: what an opening line may be long, not every piece has room for."""
+    before = line[: met.start(1)].strip()
+    return f"{before[:MAX_REPEATED]}{met[1][:MAX_REPEATED]}{met[2].strip()[:MAX_REPEATED]}"
 
 
 def _mark(opened: str) -> str:
