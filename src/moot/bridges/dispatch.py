@@ -5,6 +5,7 @@ never sent again by itself and never lost. Above: worker.py. Below: the hub's ve
 """
 
 import asyncio
+from functools import partial
 from typing import Final, TypedDict, Unpack
 
 import structlog
@@ -28,6 +29,7 @@ from moot.model.records.chat_apps.bridge import (
     BridgeChat,
     BridgePost,
     BridgePostState,
+    ChatKind,
     PairingState,
     Piece,
 )
@@ -123,7 +125,8 @@ class Dispatch:
         self._wanted[chat] = True
         running = self._senders.get(chat)
         if running is None or running.done():
-            self._senders[chat] = asyncio.get_running_loop().create_task(self._send_all(chat))
+            sender = self._senders[chat] = asyncio.get_running_loop().create_task(self._send_all(chat))
+            sender.add_done_callback(partial(_tell_how_it_ended, chat))
 
     async def close(self) -> None:
         tasks = list(self._senders.values())
@@ -168,8 +171,10 @@ class Dispatch:
         found = self._gates.get(post.chat)
         if found is None:
             chat = await self._records.chat(post.bridge, post.chat)
-            assert chat is not None, "posts are only planned for chats that are known"
-            rule = self._bridge.flood_rule(chat.kind)
+            kind = (
+                chat.kind if chat is not None else ChatKind.SUPERGROUP
+            )  # it moved meanwhile, and sending tells where
+            rule = self._bridge.flood_rule(kind)
             found = self._gates[post.chat] = FloodGate(self._records.clock, rule)
         return found
 
@@ -265,3 +270,9 @@ class Dispatch:
 
     def _moved(self, post: BridgePost, to: BridgePostState, **more: Unpack[SendOutcome]) -> MovePost:
         return MovePost(post.id, post.bridge, to, self._lease.holder, **more)
+
+
+def _tell_how_it_ended(chat: str, sender: asyncio.Task[None]) -> None:
+    """One that died is begun anew by whatever is planned next; that it died must be seen."""
+    if not sender.cancelled() and (error := sender.exception()) is not None:
+        log.error("a sender died", action="sender_died", chat=chat, error=repr(error))

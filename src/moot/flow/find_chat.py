@@ -45,12 +45,14 @@ def decide(command: FindChat, seen: Seen, at: Moment) -> Decision[BridgeChat]:
     known = seen.record(BRIDGE_CHATS, command.bridge, command.chat)
     before = known
     if command.moved_from:
+        for post in seen.records(
+            WAITING
+        ):  # still to be said, where the chat is now; one was under way when it moved
+            if (post.bridge, post.chat) == (command.bridge, command.moved_from):
+                draft.put(BRIDGE_POSTS, structs.replace(post, chat=command.chat))
         old = seen.record(BRIDGE_CHATS, command.bridge, command.moved_from)
         if old is not None:
             draft.drop(BRIDGE_CHATS, old.bridge, old.chat)
-            for post in seen.records(WAITING):  # they are still to be said, where the chat is now
-                if (post.bridge, post.chat) == (old.bridge, old.chat):
-                    draft.put(BRIDGE_POSTS, structs.replace(post, chat=command.chat))
             known = structs.replace(old, chat=command.chat) if not _is_paired(known) else known
     chat = known or BridgeChat(
         command.bridge, command.chat, command.kind, command.title, created_at=at.now, updated_at=at.now
@@ -73,7 +75,7 @@ def decide(command: FindChat, seen: Seen, at: Moment) -> Decision[BridgeChat]:
         explained=chat.explained or command.explained,
     )
     if chat == before:
-        return Decision([], chat)
+        return Decision(draft.changes(), chat)
     chat = structs.replace(chat, updated_at=at.now)
     draft.put(BRIDGE_CHATS, chat)
     return Decision(draft.changes(), chat)

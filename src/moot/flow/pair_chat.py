@@ -1,6 +1,7 @@
 """Pair a chat elsewhere with a conversation, let go of it, or bind it to another conversation.
 
 Pairing needs a code that the owner was shown; it is used up by it. From then on people in the chat may wake agents.
+Letting go holds also for a chat that the bots have left, and for what was on its way there.
 """
 
 from msgspec import Struct, structs
@@ -14,13 +15,17 @@ from moot.model.moment import Moment
 from moot.model.records.audit import AuditedAct
 from moot.model.records.chat_apps.bridge import (
     BRIDGE_CHATS,
+    BRIDGE_POSTS,
     PAIRING_CODES,
     BridgeChat,
+    BridgePostState,
     PairingCode,
     PairingState,
 )
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
+
+WAITING = BRIDGE_POSTS.where(state=BridgePostState.QUEUED)
 
 
 class PairChat(Struct, frozen=True, gc=False):
@@ -40,7 +45,7 @@ def scope(command: PairChat) -> Scope:
     return Scope(
         refs=(command.conversation,) if command.conversation else (),
         names=(command.author,),
-        records=(acts.HEAD, chat, *codes),
+        records=(acts.HEAD, chat, *codes, *(() if command.conversation else (WAITING,))),
     )
 
 
@@ -77,11 +82,18 @@ def _bound(chat: BridgeChat, where: Conversation, command: PairChat, at: Moment)
 def _let_go(draft: Draft, chat: BridgeChat, author: ParticipantId) -> Decision[BridgeChat]:
     if not find.is_owner(draft.participant(author), draft.at):
         raise NotPermitted("only the owner may unpair chats")
-    if chat.state is not PairingState.PAIRED:
+    if not chat.conversation:
         return Decision([], chat)
+    for post in draft.seen.records(WAITING):  # of messages: an answer to whoever asked there is still given
+        if (post.bridge, post.chat) == (chat.bridge, chat.chat) and post.seq:
+            error = "the chat was unpaired"
+            dropped = structs.replace(
+                post, state=BridgePostState.DROPPED, error=error, updated_at=draft.at.now
+            )
+            draft.put(BRIDGE_POSTS, dropped)
     chat = structs.replace(
         chat,
-        state=PairingState.FOUND,
+        state=chat.state if chat.state is PairingState.LEFT else PairingState.FOUND,
         conversation=ConversationId(""),
         cursor=0,
         explained=False,
