@@ -6,10 +6,11 @@ suite (tests/coding) holds for all of them. Not here: turns, prompts, sessions' 
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from enum import StrEnum
+from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from moot.brains.command.cli_sandbox import Wall, no_wall
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec, Usage
@@ -101,11 +102,25 @@ class Wish(Struct, frozen=True):
 
     tool: str
     action: str
-    """What exactly, as a person reads it."""
+    """What exactly, all of it, as a person reads it; empty where the CLI does not say."""
     paths: tuple[str, ...] = ()
     """Files it concerns, where that is known."""
     kind: str = ""
     """`read`, `edit`, `execute` …, where the CLI says so."""
+
+
+def whole_action(main: str, beside: Mapping[str, object]) -> str:
+    """All of what a CLI wants to do. A yes is known again by these words, so what stands beside the main thing is in
+    them too, with a digest: no other action reads the same."""
+    if not beside:
+        return main
+    lines = [f"{key}: {value if isinstance(value, str) else _coded(value)}" for key, value in beside.items()]
+    digest = blake2b(_coded({"": main, **beside}).encode(), digest_size=8).hexdigest()
+    return "\n".join((*((main,) if main else ()), *lines, f"[{digest}]"))
+
+
+def _coded(value: object) -> str:
+    return json.encode(value, order="sorted").decode()
 
 
 class WishAnswer(Struct, frozen=True):

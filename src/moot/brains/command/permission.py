@@ -22,7 +22,8 @@ MAX_SHOWN: Final = 4_000
 ALLOW, DENY = "allow once", "deny"
 PRIVATE: Final = frozenset({".git", ".claude", ".codex", ".mcp.json", ".vscode", ".idea"})
 """Parts of a project that decide what runs in it later; changing them is more than an edit."""
-LOOKING: Final = frozenset({"read", "search", "think"})
+LOOKING: Final = frozenset({"read", "search"})
+THINKING: Final = "think"
 CHANGING: Final = frozenset({"edit", "move"})
 PASSED: Final = WishAnswer(allowed=True)
 
@@ -39,8 +40,10 @@ def goes_without_asking(wish: Wish, permissions: Permissions, project: Path) -> 
     if permissions is Permissions.ALL:
         return True
     inside = all(is_inside(path, project) for path in wish.paths)
+    if wish.kind == THINKING:
+        return True
     if wish.kind in LOOKING:
-        return inside
+        return bool(wish.paths) and inside
     may_edit = permissions in (Permissions.EDIT, Permissions.ASK)
     return may_edit and wish.kind in CHANGING and bool(wish.paths) and inside
 
@@ -59,6 +62,12 @@ class TurnPermissions:
         if self._permissions is Permissions.READ:
             return WishAnswer(
                 allowed=False, words="You may only read here. Go on without it, and say what you would do."
+            )
+        if not wish.action.strip():
+            return WishAnswer(
+                allowed=False,
+                words="Your program does not say what exactly this would do, so nobody can be asked for it. Go on "
+                "without it, or do it with a command.",
             )
         if len(wish.action) > MAX_SHOWN:
             return WishAnswer(

@@ -24,6 +24,7 @@ from moot.brains.command.driver import (
     ToolEnded,
     Used,
     Wish,
+    whole_action,
 )
 from moot.brains.command.drivers.spoken_cli import SpokenCli
 from moot.brains.command.program.line_peer import LinePeer, RpcRefusal
@@ -47,6 +48,10 @@ MODES: Final = {
     Permissions.ALL: ("default", "ask", "agent"),
 }
 """The first of these that an agent has is set, whatever its default is."""
+PATHS: Final = ("path", "file_path", "filePath", "abs_path", "absolute_path", "dir_path", "notebook_path")
+"""What agents call a file in a tool's input."""
+REMARKS: Final = ("description", "timeout")
+"""They change nothing of what a tool does, and differ from one try to the next."""
 
 
 class AcpDriver:
@@ -62,6 +67,8 @@ class AcpDriver:
         self._session = ""
         self._tools: ToolSocket | None = None
         self._wishes: set[asyncio.Event] = set()
+        self._calls: dict[str, JsonObject] = {}
+        """Tools that have begun and not ended."""
 
     # --- opening ---------------------------------------------------------------------------------------------
 
@@ -148,6 +155,7 @@ class AcpDriver:
 
     async def _ask(self, text: str) -> None:
         self._idle.clear()
+        self._calls.clear()
         prompt = {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]}
         assert self._peer is not None
         try:
@@ -204,11 +212,13 @@ class AcpDriver:
                 if content.get("type") == "text":
                     self._cli.tell(Spoke(str(content.get("text", ""))))
             case "tool_call":
+                self._calls[call] = self._known(update)
                 arguments = json.encode(update.get("rawInput") or {}).decode()[:4000]
                 name = str(update.get("title") or update.get("kind") or "tool")
                 self._cli.tell(ToolBegan(call, name, arguments))
                 self._finished(call, update)
             case "tool_call_update":
+                self._calls[call] = self._known(update)
                 self._finished(call, update)
             case _:
                 self._cli.tell(Spoke(""))
@@ -216,6 +226,7 @@ class AcpDriver:
     def _finished(self, call: str, update: JsonObject) -> None:
         status = update.get("status")
         if status in ("completed", "failed"):
+            self._calls.pop(call, None)
             self._cli.tell(ToolEnded(call, _text(update.get("content")), status == "failed"))
 
     def _used(self, counts: Any) -> None:
@@ -223,6 +234,11 @@ class AcpDriver:
             read, wrote = counts.get("inputTokens") or 0, counts.get("outputTokens") or 0
             usage = Usage(int(read), int(wrote), int(counts.get("cachedReadTokens") or 0), calls=1)
             self._cli.tell(Used(usage))
+
+    def _known(self, call: JsonObject) -> JsonObject:
+        """A call with what was told of it before: each word on it says only what is new."""
+        new = {key: value for key, value in call.items() if value not in (None, [], {}, "")}
+        return {**self._calls.get(str(call.get("toolCallId", "")), {}), **new}
 
     # --- what it asks ----------------------------------------------------------------------------------------
 
@@ -234,7 +250,7 @@ class AcpDriver:
         if self._cli.interrupted:
             gone.set()
         self._wishes.add(gone)
-        asking = asyncio.ensure_future(self._place.allow(_wish(params.get("toolCall") or {})))
+        asking = asyncio.ensure_future(self._place.allow(wish_of(self._known(params.get("toolCall") or {}))))
         stopped = asyncio.ensure_future(gone.wait())
         try:
             await asyncio.wait((asking, stopped), return_when=asyncio.FIRST_COMPLETED)
@@ -251,12 +267,24 @@ class AcpDriver:
                 waiting.cancel()
 
 
-def _wish(call: JsonObject) -> Wish:
-    places = tuple(str(one.get("path")) for one in call.get("locations") or () if isinstance(one, dict))
-    given = call.get("rawInput") or {}
-    action = given.get("command") if isinstance(given, dict) else None
-    title = str(call.get("title") or call.get("kind") or "tool")
-    return Wish(title, str(action or title), places, str(call.get("kind") or ""))
+def wish_of(call: JsonObject) -> Wish:
+    """All that is known of a call. One that edits a file and does not say how says nothing that could be allowed."""
+    found = call.get("rawInput")
+    given: JsonObject = found if isinstance(found, dict) else {"input": found} if found else {}
+    blocks = call.get("content")
+    diffs = [one for one in blocks if isinstance(one, dict) and one.get("type") == "diff"] if blocks else []
+    named = [one.get("path") for one in (*(call.get("locations") or ()), *diffs) if isinstance(one, dict)]
+    places = tuple(str(path) for path in (*named, *(given.get(key) for key in PATHS)) if path)
+    kind, title = str(call.get("kind") or ""), str(call.get("title") or call.get("kind") or "tool")
+    command = given.get("command")
+    main = command if isinstance(command, str) else ""
+    beside = {key: value for key, value in given.items() if key not in REMARKS}
+    if main:
+        del beside["command"]
+    beside |= {f"change {n}": one for n, one in enumerate(diffs, 1)}
+    is_known = bool(main or set(beside) - set(PATHS)) or (bool(places) and kind != "edit")
+    beside |= {} if main or beside else {"files": places}
+    return Wish(title, whole_action(main, beside) if is_known else "", places, kind)
 
 
 def _text(content: Any) -> str:

@@ -32,6 +32,7 @@ from moot.brains.command.driver import (
     ToolEnded,
     Used,
     Wish,
+    whole_action,
 )
 from moot.brains.command.drivers.spoken_cli import SpokenCli
 from moot.brains.command.program import tool_server
@@ -62,6 +63,9 @@ ENVIRON: Final = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_MAX_RETRIES": "2",
 }
+PATHS: Final = ("file_path", "path", "notebook_path")
+REMARKS: Final = ("description", "timeout")
+"""In the input of a tool: they change nothing of what it does, and differ from one try to the next."""
 OWN_TOOLS: Final = "mcp__moot__"
 
 
@@ -303,11 +307,14 @@ def key_helper(file: Path) -> str:
 
 
 def wish_of(tool: str, given: JsonObject) -> Wish:
-    path = given.get("file_path") or given.get("path") or given.get("notebook_path")
-    action = given.get("command") or path or json.encode(given).decode()
+    """Its whole input: what a file is to hold as much as its name."""
+    path = next((given[key] for key in PATHS if given.get(key)), None)
+    main = next((key for key in ("command", *PATHS) if given.get(key)), "")
+    beside = {key: value for key, value in given.items() if key not in (main, *REMARKS)}
+    action = whole_action(str(given[main]), beside) if main else json.encode(given, order="sorted").decode()
     paths = (str(path),) if path else ()
     kind = "execute" if tool == "Bash" else "edit" if tool in ("Write", "Edit", "NotebookEdit") else ""
-    return Wish(tool, str(action), paths, kind)
+    return Wish(tool, action, paths, kind)
 
 
 def _text(content: Any) -> str:

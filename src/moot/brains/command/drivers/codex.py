@@ -27,6 +27,7 @@ from moot.brains.command.driver import (
     ToolEnded,
     Used,
     Wish,
+    whole_action,
 )
 from moot.brains.command.drivers.spoken_cli import SpokenCli
 from moot.brains.command.program.line_peer import OPEN_SECONDS, LinePeer, RpcRefusal
@@ -41,6 +42,8 @@ TOOL_ITEMS: Final = {
     "mcpToolCall": "mcp",
     "webSearch": "web search",
 }
+BESIDE_COMMANDS: Final = ("cwd", "networkApprovalContext", "additionalPermissions")
+"""What an approval of a command is also for."""
 APPROVALS: Final = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
 
 
@@ -58,6 +61,8 @@ class CodexDriver:
         """What the thread has used since its beginning; None before codex has said it."""
         self._before: JsonObject | None = None
         self._errors: list[str] = []
+        self._items: dict[str, JsonObject] = {}
+        """Tools that have begun and not ended, by number: an approval names what it is for by that."""
 
     # --- opening ---------------------------------------------------------------------------------------------
 
@@ -121,7 +126,7 @@ class CodexDriver:
     # --- prompting -------------------------------------------------------------------------------------------
 
     async def prompt(self, text: str) -> AsyncIterator[Happened]:
-        self._errors, self._before, self._turn = [], self._total, ""
+        self._errors, self._before, self._turn, self._items = [], self._total, "", {}
         try:
             async for happened in self._cli.prompted(lambda: self._begin(text)):
                 yield happened
@@ -180,8 +185,10 @@ class CodexDriver:
                 self._cli.tell(Spoke(str(params.get("delta", ""))))
             case "item/started" if item.get("type") in TOOL_ITEMS:
                 name = TOOL_ITEMS[item["type"]]
+                self._items[str(item.get("id"))] = item
                 self._cli.tell(ToolBegan(str(item.get("id")), name, _arguments(item)))
             case "item/completed" if item.get("type") in TOOL_ITEMS:
+                self._items.pop(str(item.get("id")), None)
                 failed = item.get("status") in ("failed", "declined")
                 text = str(item.get("aggregatedOutput") or item.get("status") or "")
                 self._cli.tell(ToolEnded(str(item.get("id")), text, failed))
@@ -224,18 +231,27 @@ class CodexDriver:
             done = await self._place.call(call)
             return {"success": not done.failed, "contentItems": [{"type": "inputText", "text": done.text}]}
         if method in APPROVALS:
-            verdict = await self._place.allow(_wish(method, params))
+            item = self._items.get(str(params.get("itemId")), {})
+            if params.get("cwd") == str(self._place.project):
+                params = {key: value for key, value in params.items() if key != "cwd"}
+            verdict = await self._place.allow(wish_of(method, params, item))
             return {"decision": "accept" if verdict.allowed else "decline"}
         return None
 
 
-def _wish(method: str, params: JsonObject) -> Wish:
-    command = params.get("command")
+def wish_of(method: str, params: JsonObject, item: JsonObject) -> Wish:
+    """`item` is the tool that it is for, as codex told when that began."""
     if "commandExecution" in method:
-        words = " ".join(command) if isinstance(command, list) else str(command or "a command")
-        return Wish("shell", words, kind="execute")
+        command = params.get("command") or item.get("command") or ""
+        words = " ".join(map(str, command)) if isinstance(command, list) else str(command)
+        beside = {key: params[key] for key in BESIDE_COMMANDS if params.get(key)}
+        return Wish("shell", whole_action(words, beside), kind="execute")
     root = str(params.get("grantRoot") or "")
-    return Wish("edit", root or str(params.get("reason") or "files"), (root,) if root else (), "edit")
+    found = item.get("changes")
+    changes = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    paths = tuple(str(one.get("path", "")) for one in changes)
+    action = whole_action(root, {f"change {n}": one for n, one in enumerate(changes, 1)})
+    return Wish("edit", action, (*((root,) if root else ()), *paths), "edit")
 
 
 def _arguments(item: JsonObject) -> str:
