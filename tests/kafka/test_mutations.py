@@ -32,6 +32,7 @@ from tests.support.beneath import store_of
 from tests.support.kafka import broker, fresh_prefix
 from tests.support.postgres import empty_database, server
 from tests.support.processes import NIGHTLY
+from tests.support.relaying import relayed
 from tests.support.topics import SLOW, Topics, all_published
 
 USER = ParticipantId("user")
@@ -168,18 +169,24 @@ async def test_row_7_relays_that_sleep_through_their_leases_hand_over_and_lose_n
         holder, other = relays[number % 2], relays[(number + 1) % 2]
         for room in outbox.rooms:
             await outbox.say(room, f"number {number}")
-        asleep = await holder._held()
+        await holder.hold()
+        asleep = holder.lease
         assert asleep is not None
-        published = await holder._publish(await outbox.store.unpublished(100))
+        assert holder.is_held
+        await holder.check()
+        rows = await outbox.store.unpublished(100)
+        topics = await holder._places.of({row.topic for row in rows})
+        published = await holder._publish(rows, topics)
         await outbox.clock.advance(LEASE_SECONDS + 1)  # it sleeps between its records and their mark
-        assert await other._held() is not None
+        await other.hold()
+        assert other.is_held
         if number % 2:
-            await other.turn()
+            await relayed(other)
         await holder._mark(asleep, published)  # it wakes up, and is refused
         left.append(len(await outbox.store.unpublished(100)))
     assert any(left), "the mark of one who slept counts for nothing"
     await outbox.clock.advance(LEASE_SECONDS + 1)
-    while await relays[0].turn():
+    while await relayed(relays[0]):
         pass
     assert await outbox.store.unpublished(1) == []
     first = list(dict.fromkeys(await outbox.told()))
@@ -202,11 +209,11 @@ async def test_row_15_a_row_that_becomes_visible_late_is_published_all_the_same(
         places = ", ".join(f"${number}" for number in range(1, len(row) + 1))
         await connection.execute(f"INSERT INTO moot.outbox VALUES ({places})", *row.values())
         await outbox.say(late, "and this one is visible first")
-        await relay.turn()
+        await relayed(relay)
         assert await outbox.store.unpublished(1) == []
         assert await outbox.told() == [(late, 1)]
         await transaction.commit()
     finally:
         await connection.close()
-    await relay.turn()
+    await relayed(relay)
     assert await outbox.told() == [(late, 1), (early, 1)]

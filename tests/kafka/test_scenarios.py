@@ -16,6 +16,7 @@ from moot.logs.kafka.relay import Relay
 from moot.model.ids import HostId
 from tests.scenarios.test_floor import SCENARIOS, play_all, title, world_of
 from tests.support.kafka import broker, fresh_prefix
+from tests.support.relaying import relayed
 from tests.support.world import World
 
 FLOOR = [scenario for scenario in SCENARIOS if "floor" in scenario]
@@ -74,7 +75,7 @@ async def test_scenario(
             host=HostId("h"),
             instance=await world.store.instance(),
         )
-        while await relay.turn():
+        while await relayed(relay):
             pass
         assert await world.store.unpublished(1) == []
         told = defaultdict(list)

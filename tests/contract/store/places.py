@@ -15,6 +15,7 @@ from moot.ports import (
     ConversationReads,
     EventReads,
     MessageSearch,
+    OutboxReads,
     People,
     Recall,
     Records,
@@ -44,6 +45,7 @@ class WholeStore(
     Records,
     BrakeReads,
     EventReads,
+    OutboxReads,
     Retention,
     Protocol,
 ):

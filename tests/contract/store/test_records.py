@@ -11,8 +11,10 @@ import pytest
 from msgspec import Struct, structs
 
 from moot.model.change import DropConversation, DropRecord, PutConversation, PutRecord
+from moot.model.ids import ParticipantId
 from moot.model.records.link import LINKS
 from moot.model.records.note import NOTES
+from moot.model.records.outbox import OUTBOX
 from moot.model.records.record import Key, Lookup, Table
 from moot.model.records.tables import TABLES
 from moot.model.records.task import TASKS
@@ -170,3 +172,16 @@ async def test_a_record_goes_with_its_conversation_where_its_table_says_so(
 def test_a_table_is_looked_up_only_by_what_it_declares() -> None:
     with pytest.raises(LookupError, match="tokens are not looked up by parent"):
         TABLES[0].where(parent="x")
+
+
+async def test_what_is_to_be_published_comes_oldest_first_and_without_the_topics_that_are_held_back(
+    store: WholeStore,
+) -> None:
+    rows = [
+        structs.replace(samples.OUTBOX, event=n, topic=who) for n, who in enumerate(("a", "b", "a", "c"), 1)
+    ]
+    await put(store, *[PutRecord(OUTBOX, row) for row in reversed(rows)])
+    a, b = ParticipantId("a"), ParticipantId("b")
+    assert await store.unpublished(3) == rows[:3]
+    assert await store.unpublished(1, [a]) == [rows[1]]
+    assert await store.unpublished(9, [a, b]) == [rows[3]]

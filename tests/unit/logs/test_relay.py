@@ -1,5 +1,6 @@
 """The relay over a store in memory: what is published leaves the outbox, once, whoever publishes and whatever fails."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
 
 import pytest
@@ -11,13 +12,16 @@ from moot.logs.kafka import relay as relay_module
 from moot.logs.kafka.cluster import KafkaOutOfReach, TopicFound
 from moot.logs.kafka.places import Places
 from moot.logs.kafka.record import Envelope
-from moot.logs.kafka.relay import LEASE_SECONDS, STOPPED_CHECK_SECONDS, Relay
+from moot.logs.kafka.relay import ASIDE_SECONDS, LEASE_SECONDS, STOPPED_CHECK_SECONDS, Relay
 from moot.model.ids import HostId, ParticipantId
 from moot.model.limits import Terms
 from moot.model.participant import Kind
+from moot.model.records.relay import RELAYS
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
 from moot.testing import ManualClock, MemoryStore
+from tests.support.relaying import relayed
+from tests.support.waiting import PATIENCE, until
 
 USER = ParticipantId("user")
 
@@ -34,11 +38,18 @@ class Brokers:
         self.repartitioned: dict[str, int] = {}
         self.lying: dict[str, list[Envelope]] = {}
         """What the newest records of topics are."""
+        self.silent: set[str] = set()
+        """Topics that have no leader."""
+        self.busy = asyncio.Event()
+        self.free = asyncio.Event()
+        self.free.set()
 
     async def publish(self, records: Sequence[tuple[str, str, bytes]]) -> list[bool]:
+        self.busy.set()
+        await self.free.wait()
         refuses, self.refuses = self.refuses, set()
         self.published += records
-        return [n not in refuses for n in range(len(records))]
+        return [n not in refuses and topic not in self.silent for n, (topic, _, _) in enumerate(records)]
 
     async def make_topics(self, names: Iterable[str]) -> dict[str, TopicFound]:
         wanted = list(names)
@@ -53,7 +64,7 @@ class Brokers:
         }
 
     async def newest(self, topics: Iterable[TopicFound]) -> dict[str, list[Envelope]]:
-        return {one.name: self.lying[one.name] for one in topics if one.name in self.lying}
+        return {one.name: self.lying.get(one.name, []) for one in topics if one.name not in self.silent}
 
     async def close(self) -> None: ...
 
@@ -83,6 +94,11 @@ class Stage:
         made = await self.store.transact(create, order)
         return str(made.id)
 
+    async def remaining(self) -> float:
+        """Seconds that the lease has yet."""
+        [held] = await self.store.records(RELAYS.all())
+        return held.until - self.clock.now()
+
     async def say(self, where: str, text: str) -> None:
         await self.store.transact(post, post.posting(USER, where, text))
 
@@ -97,7 +113,7 @@ async def test_what_is_committed_is_published_in_order_on_the_topic_of_its_home(
     where = await stage.begin()
     await stage.say(where, "one")
     await stage.say(where, "two")
-    await stage.relay("h1").turn()
+    await relayed(stage.relay("h1"))
     home = [one for one in stage.brokers.published if one[0] == "agent-arya"]
     assert [json.decode(value)["action"] for _, _, value in home] == ["create", "append", "append"]
     assert {key for _, key, _ in home} == {where}
@@ -107,7 +123,7 @@ async def test_what_is_committed_is_published_in_order_on_the_topic_of_its_home(
 
 async def test_who_comes_into_a_conversation_hears_of_it_on_its_own_topic(stage: Stage) -> None:
     await stage.begin()
-    await stage.relay("h1").turn()
+    await relayed(stage.relay("h1"))
     [pointer] = [json.decode(value) for topic, _, value in stage.brokers.published if topic == "agent-bob"]
     assert pointer["action"] == "conversation.joined"
 
@@ -121,9 +137,10 @@ async def test_what_was_not_acknowledged_stays_and_so_does_what_follows_it(stage
     stage.brokers.refuses = {n for n, row in enumerate(rows) if row.seq == 1}
     relay = stage.relay("h1")
     with pytest.raises(KafkaOutOfReach):
-        await relay.turn()
+        await relayed(relay)
     assert [row.seq for row in await stage.store.unpublished(10)] == [1, 2]
-    await relay.turn()
+    await stage.clock.advance(ASIDE_SECONDS)
+    await relayed(relay)
     assert stage.brokers.told[-2:] == [("append", 1), ("append", 2)]
     assert await stage.store.unpublished(10) == []
 
@@ -131,13 +148,13 @@ async def test_what_was_not_acknowledged_stays_and_so_does_what_follows_it(stage
 async def test_one_publishes_and_the_others_stand_by_until_its_lease_has_ended(stage: Stage) -> None:
     where = await stage.begin()
     first, second = stage.relay("h1"), stage.relay("h2")
-    await first.turn()
+    await relayed(first)
     await stage.say(where, "one")
     published = len(stage.brokers.published)
-    assert not await second.turn()
+    assert not await relayed(second)
     assert len(stage.brokers.published) == published
     await stage.clock.advance(LEASE_SECONDS + 1)
-    await second.turn()
+    await relayed(second)
     assert stage.brokers.told[-1] == ("append", 1)
 
 
@@ -145,7 +162,7 @@ async def test_one_publishes_and_the_others_stand_by_until_its_lease_has_ended(s
 async def test_a_relay_that_slept_through_its_lease_marks_nothing(stage: Stage) -> None:
     where = await stage.begin()
     first = stage.relay("h1")
-    await first.turn()
+    await relayed(first)
     await stage.say(where, "one")
     asleep = first.lease
     assert asleep is not None
@@ -160,14 +177,15 @@ async def test_a_relay_that_slept_through_its_lease_marks_nothing(stage: Stage) 
 async def test_a_topic_that_was_lost_is_made_again_and_what_waits_is_published(stage: Stage) -> None:
     where = await stage.begin()
     relay = stage.relay("h1")
-    await relay.turn()
+    await relayed(relay)
     stage.brokers.names.clear()
     stage.brokers.identity = "B"
     await stage.say(where, "one")
     stage.brokers.refuses = {0}
     with pytest.raises(KafkaOutOfReach):
-        await relay.turn()
-    await relay.turn()
+        await relayed(relay)
+    await stage.clock.advance(ASIDE_SECONDS)
+    await relayed(relay)
     assert stage.brokers.names >= {"agent-arya"}
     assert await stage.store.unpublished(10) == []
 
@@ -184,13 +202,13 @@ async def test_row_18_a_topic_that_another_home_writes_to_stops_its_own_agent_an
     stage.brokers.names.add("agent-arya")
     stage.brokers.lying = {"agent-arya": [envelope("another")]}
     relay = stage.relay("h1")
-    await relay.turn()
+    await relayed(relay)
     assert {topic for topic, _, _ in stage.brokers.published} == {"agent-bob"}
     assert {row.topic for row in await stage.store.unpublished(10)} == {"arya"}
     assert relay._places.stopped == {"arya": "another home writes to agent-arya"}
     stage.brokers.lying = {"agent-arya": [envelope(await stage.store.instance())]}
     await stage.clock.advance(STOPPED_CHECK_SECONDS + 1)
-    await relay.turn()
+    await relayed(relay)
     assert await stage.store.unpublished(10) == []
     assert relay._places.stopped == {}
 
@@ -206,10 +224,10 @@ async def test_more_waiting_for_a_stopped_agent_than_is_read_at_once_keeps_nobod
         await stage.say(where, str(number))
     his = await stage.store.transact(create, create.Create(USER, "his", ("bob",)))
     relay = stage.relay("h1")
-    while await relay.turn():
+    while await relayed(relay):
         pass
     await stage.say(his.id, "for bob")
-    await relay.turn()
+    await relayed(relay)
     assert ("append", 1) in stage.brokers.told
     assert {topic for topic, _, _ in stage.brokers.published} == {"agent-bob"}
 
@@ -217,21 +235,21 @@ async def test_more_waiting_for_a_stopped_agent_than_is_read_at_once_keeps_nobod
 @pytest.mark.req("K-15")
 async def test_row_17_a_store_that_was_set_back_goes_on_in_a_new_epoch(stage: Stage) -> None:
     where = await stage.begin()
-    await stage.relay("h1").turn()
+    await relayed(stage.relay("h1"))
     stage.brokers.lying = {"agent-arya": [envelope(await stage.store.instance(), where, 99)]}
     await stage.clock.advance(LEASE_SECONDS + 1)
     await stage.say(where, "after the backup")
-    await stage.relay("h2").turn()
+    await relayed(stage.relay("h2"))
     assert stage.brokers.published[-1][0] == "agent-arya-e2"
     assert stage.brokers.told[-1] == ("append", 1)
 
 
 async def test_a_prefix_that_was_set_later_gives_every_topic_its_new_name(stage: Stage) -> None:
     where = await stage.begin()
-    await stage.relay("h1").turn()
+    await relayed(stage.relay("h1"))
     await stage.clock.advance(LEASE_SECONDS + 1)
     await stage.say(where, "under another name")
-    await stage.relay("h2", prefix="team-a.").turn()
+    await relayed(stage.relay("h2", prefix="team-a."))
     assert stage.brokers.published[-1][0] == "team-a.agent-arya-e2"
 
 
@@ -241,15 +259,84 @@ async def test_row_20_partitions_that_were_changed_by_hand_stop_that_agent_until
 ) -> None:
     where = await stage.begin()
     his = await stage.store.transact(create, create.Create(USER, "his", ("bob",)))
-    await stage.relay("h1").turn()
+    await relayed(stage.relay("h1"))
     stage.brokers.repartitioned = {"agent-arya": 3}
     await stage.say(where, "one")
     await stage.say(his.id, "two")
     await stage.clock.advance(LEASE_SECONDS + 1)
     relay = stage.relay("h2")
-    await relay.turn()
+    await relayed(relay)
     assert {row.topic for row in await stage.store.unpublished(10)} == {"arya"}
     assert "other partitions" in relay._places.stopped[ParticipantId("arya")]
     await relay._places.begin_epoch([ParticipantId("arya")])
-    await relay.turn()
+    await relayed(relay)
     assert await stage.store.unpublished(10) == []
+
+
+async def test_a_topic_that_does_not_answer_keeps_its_own_records_back_and_nobody_elses(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay_module, "AT_ONCE", 3)
+    where = await stage.begin()
+    relay = stage.relay("h1")
+    while await relayed(relay):
+        pass
+    stage.brokers.silent = {"agent-arya"}
+    for n in range(4):
+        await stage.say(where, str(n))
+    theirs = await stage.store.transact(create, create.Create(USER, "of bob", ("bob",)))
+    await stage.say(str(theirs.id), "for bob")
+    with pytest.raises(KafkaOutOfReach, match="3 of 3 records"):
+        await relay.publish()
+    await relay.publish()
+    assert {row.topic for row in await stage.store.unpublished(10)} == {"arya"}
+    with pytest.raises(KafkaOutOfReach, match="agent-arya"):
+        await relay.check()
+    stage.brokers.silent = set()
+    await stage.clock.advance(ASIDE_SECONDS)
+    while await relayed(relay):
+        pass
+    assert await stage.store.unpublished(10) == []
+    of_arya = [
+        json.decode(value)["seq"] for topic, _, value in stage.brokers.published if topic == "agent-arya"
+    ]
+    assert of_arya[-4:] == [1, 2, 3, 4]
+
+
+async def test_a_topic_that_does_not_answer_at_the_start_is_waited_for_alone(stage: Stage) -> None:
+    where = await stage.begin()
+    await relayed(stage.relay("h1"))
+    await stage.clock.advance(LEASE_SECONDS)
+    stage.brokers.silent = {"agent-arya"}
+    await stage.say(where, "one")
+    theirs = await stage.store.transact(create, create.Create(USER, "of bob", ("bob",)))
+    relay = stage.relay("h2")
+    with pytest.raises(KafkaOutOfReach, match="agent-arya"):
+        await relayed(relay)
+    await relay.publish()
+    assert stage.brokers.published[-1][1] == theirs.id
+    assert {row.topic for row in await stage.store.unpublished(10)} == {"arya"}
+
+
+@pytest.mark.req("K-15")
+async def test_the_lease_is_renewed_while_brokers_take_their_time(stage: Stage) -> None:
+    """Brokers answer after up to ten seconds, twice as long as a lease: nobody else may take it meanwhile, else two
+    relays hand it to and fro and mark nothing."""
+    await stage.begin()
+    stage.brokers.free.clear()
+    first = stage.relay("h1")
+    running = asyncio.create_task(first.run())
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await stage.brokers.busy.wait()
+        await stage.clock.advance(LEASE_SECONDS - 0.1)
+        await until(stage.remaining, lambda seconds: seconds > LEASE_SECONDS - 1)
+        await stage.clock.advance(LEASE_SECONDS - 0.1)
+        await stage.relay("h2").hold()
+        stage.brokers.free.set()
+        await until(lambda: stage.store.unpublished(1), lambda rows: not rows)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    assert first.lease is not None
+    assert first.lease.fence == 1

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from time import monotonic
 from typing import Any, TypeAlias
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
@@ -21,6 +22,9 @@ from moot.logs.kafka.record import Envelope, UnreadableRecord, decoded
 
 SECONDS = 5.0
 """So long an answer is waited for."""
+POLL_SECONDS = 0.2
+NEWEST = -2001
+"""For librdkafka: one before the end."""
 THREADS = 2
 TRIES = 10
 AGAIN_SECONDS = 0.3
@@ -115,24 +119,34 @@ class Cluster:
         return found
 
     async def newest(self, topics: Iterable[TopicFound]) -> dict[str, list[Envelope]]:
-        """The newest record of each partition that has one, by topic."""
+        """The newest record of each partition that has one, by topic; of those topics that answered."""
         found: dict[str, list[Envelope]] = await self._in_thread(self._read_newest, list(topics))
         return found
 
     def _read_newest(self, topics: list[TopicFound]) -> dict[str, list[Envelope]]:
-        found: dict[str, list[Envelope]] = {}
-        if not topics:
+        """All at once: one that does not answer takes no time from the others."""
+        silent = {(topic.name, part) for topic in topics for part in range(topic.partitions)}
+        found: dict[str, list[Envelope]] = {topic.name: [] for topic in topics}
+        if not silent:
             return found
-        consumer = Consumer(self._brokers.client(**{"group.id": "moot-none", "enable.auto.commit": False}))
+        options = {"group.id": "moot-none", "enable.auto.commit": False, "enable.partition.eof": True}
+        consumer = Consumer(self._brokers.client(**options))
         try:
-            for topic in topics:
-                for part in range(topic.partitions):
-                    envelope = _last_of(consumer, topic.name, part)
-                    if envelope is not None:
-                        found.setdefault(topic.name, []).append(envelope)
+            consumer.assign([TopicPartition(*place, NEWEST) for place in silent])
+            until = monotonic() + SECONDS
+            while silent and monotonic() < until:
+                message = consumer.poll(POLL_SECONDS)
+                if message is None or _is_trouble(message):
+                    continue
+                place = (str(message.topic()), int(message.partition() or 0))
+                if place in silent and message.error() is None:
+                    with suppress(UnreadableRecord):
+                        found[place[0]].append(decoded(message.value()).envelope)
+                silent.discard(place)
         finally:
             consumer.close()
-        return found
+        unanswered = {name for name, _ in silent}
+        return {name: records for name, records in found.items() if name not in unanswered}
 
     async def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """A broker that is just coming up asks to be asked again."""
@@ -167,16 +181,9 @@ def spoken(error: KafkaException) -> str:
     return str(reason.str() if isinstance(reason, KafkaError) else reason)
 
 
-def _last_of(consumer: Consumer, topic: str, part: int) -> Envelope | None:
-    low, end = consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=SECONDS)
-    if end <= low:
-        return None
-    consumer.assign([TopicPartition(topic, part, end - 1)])
-    for message in consumer.consume(1, SECONDS):
-        with suppress(UnreadableRecord):
-            if message.error() is None:
-                return decoded(message.value()).envelope
-    return None
+def _is_trouble(message: Any) -> bool:
+    error = message.error()
+    return error is not None and error.code() != KafkaError._PARTITION_EOF
 
 
 def ignore(error: KafkaError) -> None:

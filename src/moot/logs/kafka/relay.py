@@ -1,12 +1,15 @@
 """The relay: publishes what the outbox holds. One process per home does, by a lease; the others stand by.
 
-Rows leave the outbox when their records are acknowledged, under the fence they were published with. A relay that dies
-in between leaves them for the next one, which publishes them again: readers pass over what they know. Nobody who
-writes ever waits for it. Above: log.py. Below: outlet.py produces, places.py knows the topics.
+Three loops side by side, none of which waits for another: the lease is renewed, topics are held against what was
+written down of them, and rows are published. A topic that is not what it should be, or does not answer, keeps its own
+rows back and nobody else's. Rows leave the outbox when their records are acknowledged, under the fence and in the epoch
+they were published with. A relay that dies in between leaves them for the next one, which publishes them again: readers
+pass over what they know. Nobody who writes ever waits for it. Above: log.py. Below: outlet.py produces, places.py knows
+the topics.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
 import structlog
@@ -18,9 +21,10 @@ from moot.logs.kafka.cluster import KafkaOutOfReach
 from moot.logs.kafka.outlet import Outlet
 from moot.logs.kafka.places import Places, StoreOfTopics
 from moot.logs.kafka.record import Record, encoded, envelope_of
-from moot.model.ids import ConversationId, HostId
+from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.model.records.outbox import OUTBOX, OutboxRow
 from moot.model.records.relay import RelayLease
+from moot.model.records.topic import AgentTopic
 from moot.ports import Clock
 
 log = structlog.get_logger("moot.kafka")
@@ -31,10 +35,12 @@ LOOK_SECONDS = 1.0
 """So often it looks without being told: others write too."""
 AT_ONCE = 500
 LONGEST_PAUSE = 5.0
+ASIDE_SECONDS = 5.0
+"""So long nothing is published to a topic that did not take what it was given."""
 CHECK_SECONDS = 3600.0
 """So often topics are held against what was written down of them."""
 STOPPED_CHECK_SECONDS = 60.0
-"""The same while one of them must not be written to: somebody may have mended it."""
+"""So often those are that must not be written to."""
 
 
 class Relay:
@@ -55,82 +61,142 @@ class Relay:
         self._host = host
         self._instance = instance
         self._work = asyncio.Event()
-        self._renew_at = 0.0
-        self._checked_at = 0.0
+        self._doubt = asyncio.Event()
+        self._aside: dict[ParticipantId, float] = {}
+        """Whose topics did not take what they were given, and until when they are left alone."""
+        self._all_at = self._stopped_at = 0.0
+        """When all topics are checked next, and those that were stopped."""
         self.lease: RelayLease | None = None
-        self.failing_since: float | None = None
-        """Since when nothing has been taken by the brokers."""
 
     def hinted(self) -> None:
         """There may be something to publish."""
         self._work.set()
 
     async def run(self) -> None:
+        async with asyncio.TaskGroup() as loops:
+            loops.create_task(self._repeat(self.hold, RENEW_SECONDS, asyncio.Event()))
+            loops.create_task(self._repeat(self.check, LOOK_SECONDS, self._doubt))
+            loops.create_task(self._repeat(self.publish, LOOK_SECONDS, self._work))
+
+    async def _repeat(self, step: Callable[[], Awaitable[bool]], seconds: float, hint: asyncio.Event) -> None:
+        """Step by step: at once where there may be more to do, else when it is hinted at, or after so long."""
         pause = 0.0
         while True:
             try:
-                busy = await self.turn()
-                pause, self.failing_since = 0.0, None
+                again = await step()
+                pause = 0.0
             except Exception as trouble:  # whatever it was: nobody else publishes, so it goes on
-                busy = False
-                pause = min(max(pause * 2, 0.5), LONGEST_PAUSE)
-                self.failing_since = self.failing_since or self._clock.now()
+                again, pause = False, min(max(pause * 2, 0.5), LONGEST_PAUSE)
                 log.warning("publishing failed", action="relay_failed", error=str(trouble))
-            if not busy:
-                await self._rest(pause or LOOK_SECONDS, until_hinted=not pause)
+            if pause:
+                await asyncio.sleep(pause)
+            elif not again:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await hint.wait()
+                hint.clear()
 
-    async def _rest(self, seconds: float, *, until_hinted: bool) -> None:
-        if not until_hinted:
-            await asyncio.sleep(seconds)
-            return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._work.wait()
-        self._work.clear()
+    # --- the lease ---------------------------------------------------------------------------------------
 
-    async def turn(self) -> bool:
-        """Publish what there is, if it is ours to do; whether there may be more."""
-        lease = await self._held()
-        if lease is None:
+    async def hold(self) -> bool:
+        """Keep the lease, or take it where nobody has it any more."""
+        was_held = self.is_held
+        order = hold_relay.HoldRelay(self._host, LEASE_SECONDS)
+        self.lease = await self._store.transact(hold_relay, order)
+        if self.is_held:
+            await self._places.refresh()  # an epoch may have begun
+            if not was_held:
+                self._doubt.set()
+        return False
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this is the one that publishes."""
+        return (
+            self.lease is not None and self.lease.host == self._host and self._clock.now() < self.lease.until
+        )
+
+    # --- topics ------------------------------------------------------------------------------------------
+
+    async def check(self) -> bool:
+        """Look at those topics of which it is not known that they are what was written down; now and then at those
+        that were stopped, and at all."""
+        if not self.is_held:
             return False
-        every = STOPPED_CHECK_SECONDS if self._places.stopped else CHECK_SECONDS
-        if self._clock.now() >= self._checked_at + every:
-            await self._places.check()
-            self._checked_at = self._clock.now()
-        rows = await self._store.unpublished(AT_ONCE, without=tuple(self._places.stopped))
+        now, stopped = self._clock.now(), self._places.stopped.keys()
+        agents = self._places.doubtful() - stopped
+        if now >= self._stopped_at:
+            agents |= stopped
+            self._stopped_at = now + STOPPED_CHECK_SECONDS
+        if now >= self._all_at:
+            agents |= self._places.known.keys()
+            self._all_at = now + CHECK_SECONDS
+        if agents:
+            try:
+                await self._places.check(agents)
+            finally:
+                self._work.set()
+        return False
+
+    # --- rows --------------------------------------------------------------------------------------------
+
+    async def publish(self) -> bool:
+        """Publish what there is, if it is ours to do; whether there may be more."""
+        lease = self.lease
+        if lease is None or not self.is_held:
+            return False
+        rows = await self._store.unpublished(AT_ONCE, without=sorted(self.held_back))
         if not rows:
             return False
         failpoint("relay.claimed")
-        published = await self._publish(rows)
+        topics = await self._topics_of({row.topic for row in rows})
+        going = [row for row in rows if self._may_go(row, topics)]
+        published = await self._publish(going, topics)
         failpoint("relay.produced")
         if published:
             await self._mark(lease, published)
             failpoint("relay.marked")
-        left = sum(row.topic not in self._places.stopped for row in rows) - len(published)
-        if left > 0:
-            self._checked_at = 0.0  # perhaps a topic is gone
-            raise KafkaOutOfReach(f"{left} of {len(rows)} records were not taken")
+        if len(published) < len(going):
+            done = {OUTBOX.key(row) for row in published}
+            self._set_aside({row.topic for row in going if OUTBOX.key(row) not in done})
+            raise KafkaOutOfReach(f"{len(going) - len(published)} of {len(going)} records were not taken")
         return len(rows) == AT_ONCE
 
-    async def _held(self) -> RelayLease | None:
-        """The lease, if it is ours."""
-        if self.lease is None or self._clock.now() >= self._renew_at:
-            order = hold_relay.HoldRelay(self._host, LEASE_SECONDS)
-            self.lease = await self._store.transact(hold_relay, order)
-            self._renew_at = self._clock.now() + RENEW_SECONDS
-            if self.lease.host == self._host:
-                await self._places.refresh()  # an epoch may have begun
-        if self.lease.host != self._host:
-            self._checked_at = 0.0
-            return None
-        return self.lease
+    @property
+    def held_back(self) -> set[ParticipantId]:
+        """Those whose rows wait until their topics are found to be what they should, or are tried again."""
+        now = self._clock.now()
+        aside = {agent for agent, until in self._aside.items() if until > now}
+        return aside | self._places.doubtful() | self._places.stopped.keys()
 
-    async def _publish(self, rows: Sequence[OutboxRow]) -> list[OutboxRow]:
-        """Those that are done with: of each conversation up to the first that was not acknowledged. A row whose agent
-        is gone has nowhere to go, and is done with; one whose agent is stopped waits."""
-        topics = await self._places.of({row.topic for row in rows})
-        stopped_agents = self._places.stopped
-        going = [row for row in rows if row.topic in topics and row.topic not in stopped_agents]
+    async def _topics_of(self, agents: set[ParticipantId]) -> Mapping[ParticipantId, AgentTopic]:
+        """Their topics, as far as they can be had."""
+        try:
+            return await self._places.of(agents)
+        except KafkaOutOfReach as trouble:
+            log.warning("topics cannot be made", action="topics_missing", error=str(trouble))
+            self._set_aside(agents - self._places.known.keys())
+            return {agent: topic for agent, topic in self._places.known.items() if agent in agents}
+
+    def _may_go(self, row: OutboxRow, topics: Mapping[ParticipantId, AgentTopic]) -> bool:
+        """Whether it can be published now: its topic is known to be what it should be, or there will never be one."""
+        if row.topic in topics:
+            return self._places.is_sound(topics[row.topic])
+        return row.topic not in self.held_back
+
+    def _set_aside(self, agents: set[ParticipantId]) -> None:
+        """Perhaps their topics are gone."""
+        until = self._clock.now() + ASIDE_SECONDS
+        self._aside |= dict.fromkeys(agents, until)
+        self._places.doubt(agents)
+        self._doubt.set()
+
+    async def _publish(
+        self, rows: Sequence[OutboxRow], topics: Mapping[ParticipantId, AgentTopic]
+    ) -> list[OutboxRow]:
+        """Those that are done with: of each conversation up to the first on a topic that was not acknowledged. A row
+        whose agent is gone has nowhere to go, and is done with."""
+        going = [row for row in rows if row.topic in topics]
         records = [
             (
                 topics[row.topic].name,
@@ -140,12 +206,12 @@ class Relay:
             for row in going
         ]
         acknowledged = await self._outlet.publish(records) if records else []
-        stopped: set[ConversationId] = set()
-        done = [row for row in rows if row.topic not in topics and row.topic not in stopped_agents]
+        stopped: set[tuple[ParticipantId, ConversationId]] = set()
+        done = [row for row in rows if row.topic not in topics]
         for row, was in zip(going, acknowledged, strict=True):
             if not was:
-                stopped.add(row.conversation)
-            elif row.conversation not in stopped:
+                stopped.add((row.topic, row.conversation))
+            elif (row.topic, row.conversation) not in stopped:
                 done.append(row)
         return done
 
