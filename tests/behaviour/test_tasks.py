@@ -1,5 +1,6 @@
 """Work that is delegated: only down a link, worked on beside the talk, and its end always comes home, once."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from moot.errors import Braked, Conflict, NotFound, NotPermitted
 from moot.model.records.task import TaskState
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
-from tests.support.waiting import until
+from tests.support.postgres import empty_database
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.req("S-10", "M-05")
 START = 1_800_000_000.0
@@ -274,6 +276,68 @@ async def test_work_is_handed_further_down_and_comes_back_up(tmp_path: Path) -> 
         assert [(task.by, task.to) for task in tasks] == [("manager", "support"), ("support", "dev")]
         assert "it is a typo" in heard["manager"][-1]
         assert len(heard["manager"]) == len(heard["support"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("store", "after_the_first"),
+    [("sqlite", "one part is there"), ("sqlite", "[PASS]"), ("postgresql", "one part is there")],
+)
+async def test_a_task_in_two_parts_ends_with_the_second(
+    tmp_path: Path, store: str, after_the_first: str
+) -> None:
+    if store == "postgresql":
+        (tmp_path / "moot.toml").write_text(f'[store]\nurl = "{await empty_database()}"\n', encoding="utf-8")
+    heard: list[str] = []
+    go_on = asyncio.Event()
+
+    @agent("support")
+    async def support(turn: Any) -> str:
+        if turn.text.startswith("look into"):
+            for part in ("first", "second"):
+                await turn.hub.delegate(part, "your part")
+            return "gave out two parts"
+        return after_the_first if "first is done" in turn.text else f"all of it: {turn.text}"
+
+    @agent("second")
+    async def second(turn: Any) -> str:
+        await go_on.wait()
+        return "second is done"
+
+    cast = [manager(heard), support, saying("first", "first is done"), second]
+    async with Hub.open(tmp_path, agents=cast) as hub:
+        await hub.links.create("manager", "support", relationship="superior")
+        for part in ("first", "second"):
+            await hub.links.create("support", part, relationship="superior")
+        await hub.send("manager", "both")
+        whole = (await until(hub.tasks.list, lambda found: len(found) == 3))[0]
+        turns = lambda: hub.turns(conversation=whole.conversation)  # noqa: E731
+        await until(turns, lambda found: len([turn for turn in found if turn.ended_at]) == 2)
+        assert (await hub.tasks.get(whole.id)).state == "working"
+        go_on.set()
+        assert (await ended(hub, whole.id)).result == "all of it: second is done"
+        await hub.settled(timeout=40)
+    assert heard[1:] == ["all of it: second is done"]
+
+
+async def test_interrupting_the_worker_calls_its_task_off_and_the_delegator_hears_it(tmp_path: Path) -> None:
+    heard: list[str] = []
+    begun = asyncio.Event()
+
+    @agent("support")
+    async def support(turn: Any) -> str:
+        begun.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    async with Hub.open(tmp_path, agents=[manager(heard), support]) as hub:
+        await hub.links.create("manager", "support", relationship="superior")
+        await hub.send("manager", "stop at nothing")
+        await asyncio.wait_for(begun.wait(), PATIENCE)
+        await hub.agents.interrupt("support")
+        [task] = await hub.tasks.list()
+        assert task.state == "cancelled"
+        await hub.settled(timeout=40)
+    assert "support was interrupted" in heard[1]
 
 
 async def test_a_long_list_of_tasks_comes_in_pages_the_newest_first(tmp_path: Path) -> None:

@@ -146,7 +146,10 @@ class MemoryEngine:
                     desk.pairs[pair] = shelf.pairs[pair]
 
     def _load_tasks(self, desk: Desk, branch: ConversationId) -> None:
-        """The task of a branch, with the conversations in which its end is reported."""
+        """The task of a branch with the parts that were handed further down, and the conversations in which its end is
+        reported."""
+        for part in self.shelf.records.find(TASKS.where(open_in=branch)):
+            desk.shelves.put(TASKS, part)
         for task in self.shelf.records.find(TASKS.where(conversation=branch)):
             desk.shelves.put(TASKS, task)
             self._load_roots(desk, (task.root,))

@@ -26,7 +26,7 @@ from tests.contract.store.verbs import conversation, look, put
 SAMPLES = {type(value): value for value in vars(samples).values() if isinstance(value, Struct)}
 
 
-MORE = {LINKS.name: {"source", "target"}, TASKS.name: {"link"}}
+MORE = {LINKS.name: {"source", "target"}, TASKS.name: {"link", "asked_in"}}
 """Fields that lookups are made from besides those they are called by."""
 
 

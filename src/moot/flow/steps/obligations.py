@@ -73,9 +73,11 @@ def task_in(draft: Draft, branch: ConversationId) -> Task | None:
 
 def _goes_on(room: Room, turn: Turn, task: Task) -> bool:
     """Whether somebody is still at it after a turn of the worker: it said so in that turn; or it had said so before and
-    was only asked something meanwhile; or whoever interrupted it has had it begin again."""
+    was only asked something meanwhile; or a part that it handed further down is still worked on, whose end calls it
+    again; or whoever interrupted it has had it begin again."""
     is_about_it = turn.reason is RuleName.TASK
     kept = task.kept_by == turn.id if is_about_it else bool(task.kept_by)
+    kept = kept or any(part.by == task.to for part in room.draft.records(TASKS.where(open_in=room.id)))
     match turn.state:
         case TurnState.SAID:
             return kept
@@ -84,7 +86,7 @@ def _goes_on(room: Room, turn: Turn, task: Task) -> bool:
         case TurnState.EXPIRED if room.draft.participant(turn.agent).kind is Kind.EXTERNAL:
             return kept
         case TurnState.CANCELLED:
-            return turn.interrupted or turn.agent in room.turns
+            return turn.agent in room.turns
         case _:
             return kept and not is_about_it
 
@@ -97,7 +99,9 @@ def _ending(room: Room, turn: Turn) -> TaskEnd:
         case TurnState.PASSED:
             return _hubs(TaskState.FAILED, "it read the task and said nothing")
         case TurnState.CANCELLED:
-            why = REASONS[turn.rule] if turn.rule is not None else ""
+            why = (
+                "was interrupted" if turn.interrupted else REASONS[turn.rule] if turn.rule is not None else ""
+            )
             return _hubs(TaskState.CANCELLED, f"{room.draft.name(turn.agent)} {why}" if why else "")
         case TurnState.EXPIRED:
             return _hubs(TaskState.FAILED, "it gave no sign of life for too long")

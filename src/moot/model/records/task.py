@@ -84,12 +84,17 @@ class Task(Struct, frozen=True, gc=False):
         """The link it came down, as long as it is not finished."""
         return self.link if self.is_open else ""
 
+    @property
+    def open_in(self) -> str:
+        """Where its delegator waits for it, as long as it is not finished."""
+        return self.asked_in if self.is_open else ""
+
 
 TASKS = Table(
     "tasks",
     Task,
     key=("id",),
-    by=("conversation", "by", "to", "state", "open_to", "open_by", "open_over"),
+    by=("conversation", "by", "to", "state", "open_to", "open_by", "open_over", "open_in"),
     in_micros=("created_at", "updated_at"),
     audited_as="task",
     by_beginning=True,

@@ -142,14 +142,15 @@ class Loading:
         return here
 
     def _tasks(self, desk: KeptDesk, here: list[ConversationId]) -> list[ConversationId]:
-        """A branch brings its task, and the conversations in which the end of that is told, which may be branches
-        themselves."""
+        """A branch brings its task with the parts that were handed further down, and the conversations in which its end
+        is reported, which may be branches themselves."""
         reported_in: list[ConversationId] = []
         branches = [where for where in here if desk.conversations[where].kind is ConversationKind.TASK]
         while branches:
             lookups = [TASKS.where(conversation=branch) for branch in branches]
             tasks = rows.RECORDS[TASKS.name].many(self._get(*query_for(lookups)))
-            for task in tasks:
+            parts = [TASKS.where(open_in=branch) for branch in branches]
+            for task in (*tasks, *rows.RECORDS[TASKS.name].many(self._get(*query_for(parts)))):
                 desk.shelves.put(TASKS, task)
             more = Wanted(())
             more.ids = {where for task in tasks for where in (task.channel, task.asked_in) if where}

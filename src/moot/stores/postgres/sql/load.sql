@@ -40,8 +40,12 @@ SELECT
         SELECT m.participant FROM members m WHERE m.conversation = ANY($1::text[])
         UNION ALL SELECT a.participant FROM aliases a WHERE a.name = ANY($4::text[])
     )) AS quotas,
-    (SELECT string_agg(k.shape, ',') FROM tasks_shape k JOIN conversations c ON c.id = k.conversation
-     WHERE k.conversation = ANY($1::text[]) AND c.kind = 'task') AS tasks,
+    (SELECT string_agg(k.shape, ',') FROM tasks_shape k WHERE k.id IN (
+        SELECT w.id FROM tasks w JOIN conversations c ON c.id = w.conversation
+        WHERE w.conversation = ANY($1::text[]) AND c.kind = 'task'
+        UNION SELECT p.id FROM tasks p JOIN conversations c ON c.id = p.asked_in
+        WHERE p.asked_in = ANY($1::text[]) AND p.asked_in <> '' AND p.state IN ('open', 'working') AND c.kind = 'task'
+    )) AS tasks,
     (SELECT string_agg(m.shape, ',') FROM unnest($6::text[], $7::bigint[]) w(conversation, seq) JOIN message_shape m
      ON m.conversation = w.conversation AND m.seq = w.seq) AS messages,
     (SELECT string_agg(m.shape, ',') FROM unnest($8::text[], $9::text[]) w(sender, key) JOIN message_shape m

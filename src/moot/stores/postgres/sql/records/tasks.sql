@@ -3,7 +3,7 @@
 -- name: shape
 -- A Task.
 CREATE VIEW tasks_shape AS
-SELECT id, "by", "to", state, conversation, link, created_us, json_build_array(
+SELECT id, "by", "to", state, conversation, asked_in, link, created_us, json_build_array(
     id, "by", "to", task, state, result, note, conversation, channel, asked_in, link, root, hop, deadline, kept_by,
     created_us / 1e6::float8, updated_us / 1e6::float8, chain, chain_length
 )::text AS shape FROM tasks;
@@ -44,6 +44,11 @@ SELECT string_agg(shape, ',') FROM tasks_shape WHERE conversation = ANY($1::text
 -- Those that came down some links and are not finished.
 SELECT string_agg(shape, ',' ORDER BY created_us, id) FROM tasks_shape
 WHERE state IN ('open', 'working') AND link <> '' AND link = ANY($1::text[]);
+
+-- name: by_open_in
+-- Those whose ends are awaited in some conversations.
+SELECT string_agg(shape, ',' ORDER BY created_us, id) FROM tasks_shape
+WHERE state IN ('open', 'working') AND asked_in <> '' AND asked_in = ANY($1::text[]);
 
 -- name: by_open_to
 -- Those that somebody was given and has not finished.

@@ -3,7 +3,7 @@
 -- name: shape
 -- A Task.
 CREATE TEMP VIEW tasks_shape AS
-SELECT id, "by", "to", state, conversation, link, created_us, json_array(
+SELECT id, "by", "to", state, conversation, asked_in, link, created_us, json_array(
     id, "by", "to", task, state, result, note, conversation, channel, asked_in, link, root, hop, deadline, kept_by,
     created_us / 1e6, updated_us / 1e6, chain, chain_length
 ) AS shape FROM main.tasks;
@@ -45,6 +45,11 @@ SELECT group_concat(shape, ',') FROM tasks_shape WHERE conversation IN (SELECT v
 -- everybody has not finished.)
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM tasks_shape
 WHERE +state IN ('open', 'working') AND link <> '' AND link IN (SELECT value FROM json_each(?1));
+
+-- name: by_open_in
+-- Those whose ends are awaited in some conversations.
+SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM tasks_shape
+WHERE +state IN ('open', 'working') AND asked_in <> '' AND asked_in IN (SELECT value FROM json_each(?1));
 
 -- name: by_open_to
 -- Those that somebody was given and has not finished.
