@@ -107,6 +107,34 @@ async def test_a_refused_send_leaves_nothing_behind(hub: Hub, way: str) -> None:
     await hub.acting_as("c").send("d", "the unlinked talk freely")
 
 
+async def test_a_reply_that_is_refused_counts_for_nothing(tmp_path: Path) -> None:
+    go_on = asyncio.Event()
+
+    @agent("asks")
+    async def asks(turn: Any) -> str:
+        if turn.trigger.kind == "human":
+            await turn.hub.send("answers", "a question")
+            return "sent"
+        return "[PASS]"
+
+    @agent("answers")
+    async def answers(turn: Any) -> str:
+        await go_on.wait()
+        return "too late"
+
+    async with Hub.open(tmp_path, agents=[asks, answers]) as hub:
+        link = await hub.links.create("asks", "answers")
+        await hub.send("asks", "go")
+        await until(lambda: hub.turns(agent="answers"), bool)
+        await hub.links.update(link.id, enabled=False)
+        go_on.set()
+        await until(
+            lambda: hub.turns(agent="answers"), lambda turns: [turn.state for turn in turns] == ["failed"]
+        )
+        pairs = (await hub.limits()).to_dict()["pairs"]
+        assert [(pair["from"], pair["to"]) for pair in pairs] == [("asks", "answers")]
+
+
 async def test_a_refusal_says_what_would_be_allowed(hub: Hub) -> None:
     await hub.links.create("a", "b")
     with pytest.raises(NotPermitted) as refused:

@@ -57,6 +57,7 @@ TOLD = (
 UNUSED = {
     "agent_links.place": "the story has no link of moot.toml",
     "turns.reserved": "what a turn has set aside goes with its host, and none outlives the story",
+    "waits.answer": "noted until its asker has heard it, whose process does not outlive the story",
     "waits.host": "a wait ends with its process, and no process outlives the story",
     "tasks.kept_by": "no task is updated in a turn there",
     "events.topic": "for relays, which come later",

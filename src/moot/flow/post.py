@@ -272,6 +272,9 @@ def reply(
 def say(room: Room, new: PendingMessage) -> tuple[Message, list[Warned]]:
     """Store one message with its why-record, and give out the calls it makes."""
     author, turn = new.author, new.turn
+    permit = links.permit(
+        room, author, turn if new.here else None, new.answered
+    )  # first: a refusal counts nowhere
     seq = room.conversation.next_seq
     descent = lineage.descent(room, author, turn, new.text, by_tool=new.by_tool)
     addressees = address.addressed(room, author, new.words, new.stopped)
@@ -281,7 +284,7 @@ def say(room: Room, new: PendingMessage) -> tuple[Message, list[Warned]]:
     calls, blocks = address.calls(room, author, addressees, descent, inside)
     message = append(
         room,
-        links.permit(room, author, turn if new.here else None, new.answered),
+        permit,
         Message(  # field by field in their order: naming twenty of them takes as long as the plan
             room.id,
             seq,

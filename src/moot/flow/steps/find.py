@@ -80,8 +80,8 @@ def gone(who: Participant) -> NotFound:
 
 
 def is_owner(who: Participant, at: Moment) -> bool:
-    """Whom moot.toml calls the user, under whatever name it goes by now: the old one stays its own."""
-    return at.terms.user in (who.name, *who.aliases)
+    """The person whom moot.toml calls the user, under whatever name it goes by now: the old one stays its own."""
+    return who.kind is HUMAN and at.terms.user in (who.name, *who.aliases)
 
 
 def knows_of(seen: Seen, author: ParticipantId, where: Conversation, at: Moment) -> bool:
