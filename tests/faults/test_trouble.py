@@ -9,8 +9,10 @@ import pytest
 
 from moot.brains.code import AgentSpec
 from moot.errors import StoreUnwritable
+from moot.flow import finish, reserve
 from moot.hub import Hub
 from moot.model.event import Event
+from moot.rules.budgets import AgentBudget
 from tests.support.beneath import store_of
 from tests.support.waiting import PATIENCE
 
@@ -59,6 +61,30 @@ async def test_agents_stay_present_when_one_heartbeat_fails(tmp_path: Path) -> N
         await hub.post("room", "@ann still there?")
         await hub.settled("room", timeout=40)
         assert [message.sender for message in await hub.messages("room")] == ["user", "ann"]
+
+
+@pytest.mark.parametrize("verb", [reserve, finish])
+async def test_a_store_that_is_away_for_a_moment_costs_no_turn(
+    tmp_path: Path, verb: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither when its budget is asked nor when it ends: it waits, and what was said is kept."""
+    thoughts: list[None] = []
+
+    async def thinks(turn: Any) -> str:
+        thoughts.append(None)
+        return "my answer"
+
+    spec = AgentSpec("ann", thinks, budget=AgentBudget(usd=100.0))
+    async with Hub.open(tmp_path, agents=[spec]) as hub:
+        monkeypatch.setattr(verb, "decide", failing_once(verb.decide))
+        await hub.conversations.create("room", participants=["ann"])
+        await hub.post("room", "@ann are you there?")
+        await hub.settled("room", timeout=40)
+        assert [message.text for message in await hub.messages("room")][1:] == ["my answer"]
+        assert thoughts == [None], "it thought once"
+        await hub.post("room", "@ann and now?")
+        await hub.settled("room", timeout=40)
+        assert len(await hub.messages("room")) == 4, "its place is free again"
 
 
 async def test_held_turns_come_due_when_one_sweep_fails(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from moot.host.activity_signal import ActivitySignal
 from moot.host.held_shares import HeldShares
 from moot.host.hosted import Hosted, Running, ended_or_hurried
 from moot.host.reservation import TurnReservation, charged_to
-from moot.host.turn_end import failed, finished, left_partial
+from moot.host.turn_end import STORE_AWAY_SECONDS, failed, finished, left_partial, patient
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.prompt import Offered
@@ -31,7 +31,7 @@ from moot.ports import Clock, LiveLane, Store, TurnReads
 
 log = structlog.get_logger("moot.host")
 
-DRAIN_SECONDS, STORE_AWAY_SECONDS = 20.0, 1.0
+DRAIN_SECONDS = 20.0
 
 
 class AgentHost:
@@ -56,6 +56,7 @@ class AgentHost:
         shares.when_gained(self._gained)
         self._pid = pid
         self._store = store
+        self._patiently = patient(store.transact, clock)
         self._context = context
         self._turns: TurnReads = reads
         self._clock = clock
@@ -359,13 +360,24 @@ class AgentHost:
 
     async def _run(self, run: Running) -> None:
         """One turn from claim to finish; the floor's next turn follows at once where it is ours."""
-        outcome = await self._think(run)
-        if outcome is None:
-            self._cancel(run)
-            return
-        failpoint("host.thought")
+        done = None
+        try:
+            outcome = await self._think(run)
+            if outcome is not None:
+                failpoint("host.thought")
+                done = await finished(self._patiently, self._ending(run, outcome))
+                failpoint("host.finished")
+        except Stale:
+            log.info("turn ended elsewhere", action="turn_stale", turn=run.turn.id, agent=run.turn.agent)
+        finally:  # however it ends, it holds no place of its agent's
+            self._forget(run)
+        if done is not None and done.next is not None:
+            self._begin(done.next)
+        self._take_up(run.turn.agent)
+
+    def _ending(self, run: Running, outcome: finish.Outcome) -> finish.Finish:
         turn, speaking = run.turn, run.speaking
-        command = finish.Finish(
+        return finish.Finish(
             turn=turn.id,
             fence=turn.fence,
             outcome=outcome,
@@ -375,17 +387,6 @@ class AgentHost:
             text=speaking.given_text if speaking is not None else "",
             account=charged_to(run, self._clock.now()),
         )
-        try:
-            done = await finished(self._store.transact, command)
-        except Stale:
-            log.info("turn ended elsewhere", action="turn_stale", turn=turn.id, agent=turn.agent)
-            return
-        finally:
-            self._forget(run)
-        failpoint("host.finished")
-        if done.next is not None:
-            self._begin(done.next)
-        self._take_up(turn.agent)
 
     def _with_room(self, ending: Turn) -> frozenset[ParticipantId]:
         """Agents that could take a turn handed over by this one."""
@@ -406,7 +407,7 @@ class AgentHost:
             failpoint("host.prethink")
             speaking = await self._handle(view, hosted.offered, lambda chunk: self._on_chunk(turn, chunk))
             run.begin(speaking)
-            budgets = TurnReservation(self._store.transact, run, speaking, self._clock, self._freed)
+            budgets = TurnReservation(self._patiently, run, speaking, self._clock, self._freed)
             if not await budgets.may_begin():
                 return None
             reply = await hosted.brain.think(speaking)

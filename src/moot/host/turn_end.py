@@ -6,22 +6,40 @@ leaves what was said so far.
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from msgspec import structs
 
-from moot.errors import Stale
+from moot.errors import Stale, StoreUnwritable
 from moot.flow import finish, leave_partial
 from moot.flow.finish import Finish, ReplyRefused
 from moot.host.hosted import Running
 from moot.host.trace import frames
 from moot.model.answer import Finished
+from moot.ports import Clock
 
 log = structlog.get_logger("moot.host")
 
+STORE_AWAY_SECONDS: Final = 1.0
+
 Transact = Callable[[Any, Any], Awaitable[Any]]
 """Carries out a verb."""
+
+
+def patient(transact: Transact, clock: Clock) -> Transact:
+    """The same for verbs on which a whole turn hangs: carried out again and again while the store is away. Where the
+    turn was given to another meanwhile the verb is stale, and that ends it."""
+
+    async def carried_out(verb: Any, command: Any) -> Any:
+        while True:
+            try:
+                return await transact(verb, command)
+            except StoreUnwritable as trouble:
+                log.warning("a turn waits for the store", action="turn_waits_for_store", error=str(trouble))
+                await clock.sleep_until(clock.now() + STORE_AWAY_SECONDS)
+
+    return carried_out
 
 
 async def finished(transact: Transact, command: Finish) -> Finished:
