@@ -182,7 +182,7 @@ async def test_row_7_relays_that_sleep_through_their_leases_hand_over_and_lose_n
         assert other.is_held
         if number % 2:
             await relayed(other)
-        await holder._mark(asleep, published)  # it wakes up, and is refused
+        await holder._mark(asleep, published, topics)  # it wakes up, and is refused
         left.append(len(await outbox.store.unpublished(100)))
     assert any(left), "the mark of one who slept counts for nothing"
     await outbox.clock.advance(LEASE_SECONDS + 1)

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Sequence
 import pytest
 from msgspec import json
 
-from moot.flow import create, enrol, hold_relay, post
+from moot.flow import create, enrol, hold_relay, post, restate
 from moot.flow.enrol import Newcomer
 from moot.logs.kafka import relay as relay_module
 from moot.logs.kafka.cluster import KafkaOutOfReach, TopicFound
 from moot.logs.kafka.places import Places
 from moot.logs.kafka.record import Envelope
 from moot.logs.kafka.relay import ASIDE_SECONDS, LEASE_SECONDS, STOPPED_CHECK_SECONDS, Relay
-from moot.model.ids import HostId, ParticipantId
+from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.model.limits import Terms
 from moot.model.participant import Kind
+from moot.model.records.outbox import OutboxRow
 from moot.model.records.relay import RELAYS
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
@@ -170,7 +171,7 @@ async def test_a_relay_that_slept_through_its_lease_marks_nothing(stage: Stage) 
     other = await stage.store.transact(hold_relay, hold_relay.HoldRelay(HostId("h2"), LEASE_SECONDS))
     assert other.fence == asleep.fence + 1
     rows = await stage.store.unpublished(10)
-    await first._mark(asleep, rows)
+    await first._mark(asleep, rows, first._places.known)
     assert await stage.store.unpublished(10) == rows
 
 
@@ -340,3 +341,24 @@ async def test_the_lease_is_renewed_while_brokers_take_their_time(stage: Stage) 
         await asyncio.gather(running, return_exceptions=True)
     assert first.lease is not None
     assert first.lease.fence == 1
+
+
+@pytest.mark.req("K-15")
+async def test_what_went_to_a_topic_that_was_left_behind_meanwhile_is_told_again_on_the_new_one(
+    stage: Stage,
+) -> None:
+    """`moot kafka rebuild` beside a hub that publishes."""
+    where = await stage.begin()
+    relay = stage.relay("h1")
+    await relayed(relay)
+    brokers: object = stage.brokers
+    beside = Places(stage.store, brokers, "")  # type: ignore[arg-type]
+    await beside.begin_epoch([ParticipantId("arya")])
+    again = OutboxRow(0, ParticipantId("arya"), f"{where}:0", ConversationId(where), "create", USER, 1.0)
+    await stage.store.transact(restate, restate.Restate((again,)))
+    await relay.publish()
+    assert stage.brokers.published[-1][0] == "agent-arya"
+    assert await stage.store.unpublished(10) == [again]
+    await relayed(relay)
+    assert stage.brokers.published[-1][0] == "agent-arya-e2"
+    assert await stage.store.unpublished(10) == []

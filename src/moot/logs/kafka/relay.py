@@ -154,7 +154,7 @@ class Relay:
         published = await self._publish(going, topics)
         failpoint("relay.produced")
         if published:
-            await self._mark(lease, published)
+            await self._mark(lease, published, topics)
             failpoint("relay.marked")
         if len(published) < len(going):
             done = {OUTBOX.key(row) for row in published}
@@ -215,15 +215,21 @@ class Relay:
                 done.append(row)
         return done
 
-    async def _mark(self, lease: RelayLease, rows: Sequence[OutboxRow]) -> None:
-        keys = tuple(OUTBOX.key(row) for row in rows)
+    async def _mark(
+        self, lease: RelayLease, rows: Sequence[OutboxRow], topics: Mapping[ParticipantId, AgentTopic]
+    ) -> None:
+        epochs = {row.topic: topics[row.topic].epoch if row.topic in topics else 0 for row in rows}
+        order = mark_published.MarkPublished(self._host, lease.fence, tuple(rows), epochs)
         try:
-            await self._store.transact(
-                mark_published, mark_published.MarkPublished(self._host, lease.fence, keys)
-            )
+            moved = await self._store.transact(mark_published, order)
         except Stale:
             log.warning("another process publishes now", action="relay_fenced", fence=lease.fence)
             self.lease = None
+            return
+        if moved:
+            log.info("an epoch has begun", action="epoch_begun", agents=sorted(moved))
+            await self._places.refresh()
+            self._doubt.set()
 
     async def close(self) -> None:
         """Give the lease back, so that nobody has to wait for its end."""
