@@ -10,11 +10,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from moot.errors import MootError
+import structlog
+
 from moot.stores.postgres.notify_lane import NotifyLane
 from moot.stores.postgres.server import FIRST_PAUSE, LONGEST_PAUSE, Connection, Server
 from moot.stores.postgres.statements import LOCK
-from moot.stores.postgres.trouble import OUT_OF_REACH
+
+log = structlog.get_logger("moot.store")
 
 CHANNEL = "moot_log"
 LIVE_CHANNEL = "moot_live"
@@ -68,19 +70,23 @@ class Growth:
                 listener(payload)
 
     async def _notify(self) -> None:
+        clock = asyncio.get_running_loop().time
         pause = FIRST_PAUSE
         while True:
+            began = clock()
             try:
                 connection = await self._server.connect()
                 try:
                     await connection.execute(LOCK.unsynced)
                     await connection.add_listener(self._channel, self._notified)
-                    pause = FIRST_PAUSE
                     self._on_growth()  # whatever was said meanwhile
                     await self._notify_through(connection)
                 finally:
                     connection.terminate()
-            except (MootError, *OUT_OF_REACH):
+            except Exception as trouble:  # whatever it was: nobody else tells other hubs, so it goes on
+                log.warning("other hubs cannot be told", action="notify_failed", error=str(trouble))
+                if clock() - began > LONGEST_PAUSE:
+                    pause = FIRST_PAUSE
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
 
@@ -90,7 +96,7 @@ class Growth:
             if self.lane.listeners and not listens:
                 listens = True
                 await connection.add_listener(self._live_channel, self._shown)
-            if not self.lane:
+            if not self.lane and not self._to_notify:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LONGEST_PAUSE):
                         await self._work.wait()
@@ -98,8 +104,10 @@ class Growth:
             if lines := self.lane.some():
                 await connection.execute(LOCK.show, self._live_channel, lines)
             if self._to_notify:
-                event, self._to_notify = self._to_notify, 0
+                event = self._to_notify
                 await connection.execute(LOCK.notify, self._channel, str(event))
+                if self._to_notify == event:
+                    self._to_notify = 0
 
     async def _look(self) -> None:
         """Each time somebody speaks of an event: say so once everything up to it can be read."""
@@ -108,7 +116,10 @@ class Growth:
             await self._news.wait()
             self._news.clear()
             event, until = self._heard, clock() + PATIENCE_SECONDS
-            with suppress(MootError):
+            try:
                 while (await self._reach())[0] < event and clock() < until:  # noqa: ASYNC110  only the server knows
                     await asyncio.sleep(LOOK_SECONDS)
+            except Exception as trouble:  # nobody else looks; the sweep has what is missed
+                log.warning("the log cannot be looked at", action="look_failed", error=str(trouble))
+                await asyncio.sleep(FIRST_PAUSE)
             self._on_growth()
