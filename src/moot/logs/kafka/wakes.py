@@ -39,6 +39,10 @@ AWAY_SECONDS = 5.0
 """So long it is waited before brokers that did not answer are asked again."""
 AGAIN_SECONDS = 2.0
 """After new topics are read, it is looked once more: the first record of one may take its time."""
+PARK_SECONDS = 0.1
+"""Between two records that are put aside."""
+MOST_TO_PARK = 100
+"""So many wait to be put aside; of the rest it is only counted how many there are."""
 
 Shares = Callable[[AgentTopic], Iterable[int]]
 """Which partitions of a topic this process reads."""
@@ -89,6 +93,9 @@ class Wakes:
         self._shared: set[str] = set()
         """Topics that another home writes to as well."""
         self.unreadable = 0
+        """Records that made no sense, kept or not."""
+        self._to_park: asyncio.Queue[tuple[RecordRead, str]] = asyncio.Queue(MOST_TO_PARK)
+        self._parking: asyncio.Task[None] | None = None
 
     async def serve(self, agents: Iterable[ParticipantId], *, watches: bool) -> None:
         """Wake this process for these agents too."""
@@ -211,8 +218,7 @@ class Wakes:
             try:
                 envelope = decoded(received.value).envelope
             except UnreadableRecord as reason:
-                self.unreadable += 1
-                self._spawn(self._park(received, str(reason)))
+                self._put_aside(received, str(reason))
                 continue
             if envelope.instance != self._instance or envelope.epoch < self._epochs.get(received.topic, 0):
                 self._pass_over(received.topic, envelope.instance)
@@ -243,14 +249,30 @@ class Wakes:
         """Brokers were away, records are gone, or reading has begun: what nobody has told is looked for."""
         self._look(0)
 
-    async def _park(self, received: RecordRead, reason: str) -> None:
-        text = (received.value or b"").decode("utf-8", "replace").replace("\0", "\ufffd")
-        order = park_record.ParkRecord(received.topic, received.part, received.place, reason, text)
-        log.warning(
-            "a record makes no sense", action="dead_letter", topic=received.topic, place=received.place
-        )
-        with suppress(MootError):
-            await self._store.transact(park_record, order)
+    def _put_aside(self, received: RecordRead, reason: str) -> None:
+        """A topic full of such records takes no more writes than one at a time: who speaks needs them."""
+        self.unreadable += 1
+        if self._to_park.full():
+            return
+        self._to_park.put_nowait((received, reason))
+        if self._parking is None or self._parking.done():
+            self._parking = self._spawn(self._park())
+
+    async def _park(self) -> None:
+        while not self._to_park.empty():
+            received, reason = self._to_park.get_nowait()
+            text = (received.value or b"").decode("utf-8", "replace").replace("\0", "\ufffd")
+            order = park_record.ParkRecord(received.topic, received.part, received.place, reason, text)
+            log.warning(
+                "a record makes no sense",
+                action="dead_letter",
+                topic=received.topic,
+                place=received.place,
+                unreadable=self.unreadable,
+            )
+            with suppress(MootError):
+                await self._store.transact(park_record, order)
+            await asyncio.sleep(PARK_SECONDS)
 
     # --- how far each has come ---------------------------------------------------------------------------
 
