@@ -10,6 +10,7 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable, Iterable
+from time import monotonic
 from typing import Any
 
 import structlog
@@ -25,7 +26,9 @@ POLL_SECONDS = 0.2
 AT_ONCE = 500
 MOST_WAITING = 1000
 END_SECONDS = 2.0
-"""So long the end of a topic is waited for, and nothing read meanwhile; then it is asked for again."""
+"""So long the end of a topic is waited for, and nothing read meanwhile."""
+SILENT_SECONDS = 5.0
+"""After so long it is asked for again."""
 SILENT = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
 
 
@@ -62,6 +65,8 @@ class TopicReader:
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._to_begin: dict[Place, int | None] = {}
         """Places to be read that are not yet, each with its offset; None for its end."""
+        self._silent_until: dict[Place, float] = {}
+        """Of these, those whose end nobody told, and until when they are left alone."""
         self._ending = threading.Event()
         self._waiting = 0
         self._was_down = False
@@ -103,16 +108,20 @@ class TopicReader:
     def _begin(self) -> None:
         begun: dict[Place, int] = {}
         for place, offset in list(self._to_begin.items()):
+            if self._silent_until.get(place, 0.0) > monotonic():
+                continue
             try:
                 begun[place] = self._end(*place) if offset is None else offset
             except KafkaException as error:
                 if any(is_error(error, code) for code in SILENT):
-                    break  # nor would it answer for the others
+                    self._silent_until[place] = monotonic() + SILENT_SECONDS
+                    break  # what is read goes on first, and the next one is asked for then
         if not begun:
             return
         self._consumer.incremental_assign([TopicPartition(*place, start) for place, start in begun.items()])
         for place in begun:
             del self._to_begin[place]
+            self._silent_until.pop(place, None)
         self._tell(self._began, begun)
         self._tell(self._lost)
 
@@ -120,6 +129,7 @@ class TopicReader:
         waiting = places & self._to_begin.keys()
         for place in waiting:
             del self._to_begin[place]
+            self._silent_until.pop(place, None)
         self._consumer.incremental_unassign([TopicPartition(*place) for place in places - waiting])
 
     def _end(self, topic: str, part: int) -> int:
