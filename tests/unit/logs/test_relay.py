@@ -191,8 +191,11 @@ async def test_a_topic_that_was_lost_is_made_again_and_what_waits_is_published(s
     assert await stage.store.unpublished(10) == []
 
 
-def envelope(instance: str, where: str = "c", seq: int = 1) -> Envelope:
-    return Envelope("1.0.0", where, "user", "", where, f"{where}:{seq}", "append", seq=seq, instance=instance)
+def envelope(instance: str, where: str = "c", seq: int = 1, event: int = 0) -> Envelope:
+    node = f"{where}:{seq}"
+    return Envelope(
+        "1.0.0", where, "user", "", where, node, "append", seq=seq, instance=instance, event=event
+    )
 
 
 @pytest.mark.req("K-15")
@@ -243,6 +246,25 @@ async def test_row_17_a_store_that_was_set_back_goes_on_in_a_new_epoch(stage: St
     await relayed(stage.relay("h2"))
     assert stage.brokers.published[-1][0] == "agent-arya-e2"
     assert stage.brokers.told[-1] == ("append", 1)
+
+
+@pytest.mark.req("K-15")
+@pytest.mark.parametrize(("ahead", "topic"), [(1, "agent-arya-e2"), (0, "agent-arya")])
+async def test_row_17_a_store_without_the_newest_conversation_was_set_back_if_it_has_not_come_so_far(
+    stage: Stage, ahead: int, topic: str
+) -> None:
+    where = await stage.begin()
+    await stage.say(where, "before")
+    await relayed(stage.relay("h1"))
+    event = await stage.store.last_event() + ahead
+    stage.brokers.lying = {"agent-arya": [envelope(await stage.store.instance(), "c-gone", 1, event)]}
+    await stage.clock.advance(LEASE_SECONDS + 1)
+    relay = stage.relay("h2")
+    await relay.hold()
+    await relay.check()
+    await stage.say(where, "after the backup")
+    await relay.publish()
+    assert stage.brokers.published[-1][0] == topic
 
 
 async def test_a_prefix_that_was_set_later_gives_every_topic_its_new_name(stage: Stage) -> None:

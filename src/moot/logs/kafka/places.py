@@ -17,14 +17,14 @@ from moot.logs.kafka.record import Envelope
 from moot.model.ids import ParticipantId
 from moot.model.participant import Participant
 from moot.model.records.topic import TOPICS, AgentTopic
-from moot.ports import ConversationReads, OutboxReads, People, Records, Store
+from moot.ports import ConversationReads, EventReads, OutboxReads, People, Records, Store
 
 log = structlog.get_logger("moot.kafka")
 
 FIRST_EPOCH = 1
 
 
-class StoreOfTopics(Store, Records, People, OutboxReads, ConversationReads, Protocol):
+class StoreOfTopics(Store, Records, People, OutboxReads, ConversationReads, EventReads, Protocol):
     """What of the store is used here, and by whoever publishes and reads."""
 
 
@@ -168,9 +168,12 @@ class Places:
         return {name for name, records in newest.items() if any(one.instance != mine for one in records)}
 
     async def _is_ahead(self, records: list[Envelope]) -> bool:
-        """Whether they point at messages that conversations of the store have not come to."""
+        """Whether they point at what the store has not come to: messages of a conversation, or events of one that it
+        does not have. (One that was deleted is not there either, and the store has come past that.)"""
         for one in records:
             found = await self._store.conversation(one.conversation_id)
+            if found is None and one.event > await self._store.last_event():
+                return True
             if found is not None and one.seq > found.head:
                 return True
         return False

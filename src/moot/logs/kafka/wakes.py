@@ -3,8 +3,7 @@
 A process reads the topics of the agents it runs and of the conversations they are in, and for a supervisor those of the
 agents it watches; one that watches everything reads all. Each agent keeps how far it has come in a group of its own,
 `agent-ID`, as any Kafka tool shows: a place to begin again from, no more. Records of another home, or of an earlier
-epoch, are passed over; those that make no sense are put aside. Which partitions of a topic are read is asked of
-`shares`: all of them, as long as nobody says otherwise.
+epoch, are passed over; those that make no sense are put aside.
 """
 
 import asyncio
@@ -25,7 +24,6 @@ from moot.logs.kafka.record import UnreadableRecord, decoded, event_of
 from moot.model.event import Event
 from moot.model.ids import ParticipantId
 from moot.model.records.outbox import POINTER
-from moot.model.records.topic import AgentTopic
 from moot.rules.access import watched_by
 
 log = structlog.get_logger("moot.kafka")
@@ -43,13 +41,6 @@ PARK_SECONDS = 0.1
 """Between two records that are put aside."""
 MOST_TO_PARK = 100
 """So many wait to be put aside; of the rest it is only counted how many there are."""
-
-Shares = Callable[[AgentTopic], Iterable[int]]
-"""Which partitions of a topic this process reads."""
-
-
-def all_parts(topic: AgentTopic) -> Iterable[int]:
-    return range(topic.partitions)
 
 
 def group_of(agent: ParticipantId) -> str:
@@ -77,7 +68,6 @@ class Wakes:
         self._on_records = on_records
         self._agents: set[ParticipantId] = set()
         self._watches = False
-        self.shares: Shares = all_parts
         self._reader: TopicReader | None = None
         self._readers: dict[Place, set[ParticipantId]] = {}
         """What is read, and for whom."""
@@ -172,7 +162,7 @@ class Wakes:
         return {
             (topic.name, part): readers[agent]
             for agent, topic in topics.items()
-            for part in self.shares(topic)
+            for part in range(topic.partitions)
         }
 
     async def _listeners(self) -> dict[ParticipantId, set[ParticipantId]]:
