@@ -4,10 +4,15 @@ from base64 import b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from moot import Hub
+from moot.bridges.bridge import NotSent
+from moot.bridges.discord.bridge import DiscordBridge
 from moot.bridges.discord.messages import avatar_of, commands, shown_name
+from moot.model.ids import ConversationId
+from moot.model.records.chat_apps.bridge import BridgePost
 from moot.rules.words import slash
 from moot.testing.fake_discord import FakeDiscord
 from moot.testing.fake_discord.gateway import MISSING_INTENT
@@ -284,3 +289,40 @@ async def test_what_discord_says_of_itself_is_not_answered(stage: Stage, server:
     server.dispatch("MESSAGE_CREATE", {**body, "sticker_items": [sticker], "guild_id": "1"})
     assert await stage.shown(chat, before) == []
     assert [text for _, text in await stage.said(where)] == ["[sticker wave]"]
+
+
+async def test_in_a_direct_chat_agents_with_a_bot_of_their_own_speak_through_the_one_that_reads(
+    tmp_path: Path,
+) -> None:
+    tokens = {"writer": READER.replace("reader", "writer")}
+    async with (
+        FakeDiscord(READER, *tokens.values()) as server,
+        Hub.open(tmp_path, agents=[player(name) for name in AGENTS]) as hub,
+    ):
+        stage = Stage(hub, DiscordWorld(server, tokens))
+        await stage.connect()
+        await stage.quiet()
+        chat = stage.world.add_private(KARL, "writer")
+        await stage.pair(chat, KARL, ["writer"])
+        before = len(stage.world.posts(chat))
+        stage.world.say(chat, KARL, "hello")
+        [shown] = await stage.shown(chat, before)
+        assert (shown.speaker, shown.text) == ("writer", "writer answers hello")
+        assert await stage.hub.bridges.posts() == []
+        await stage.disconnect()
+
+
+async def test_trouble_before_a_post_is_handed_over_leaves_it_surely_unsent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bridge = DiscordBridge(READER, {})
+
+    async def lost(_: str) -> None:
+        raise aiohttp.ServerDisconnectedError
+
+    monkeypatch.setattr(bridge, "_rest", object)
+    monkeypatch.setattr(bridge, "_place", lost)
+    with pytest.raises(NotSent):
+        await bridge.send(
+            BridgePost("discord/1/1", "discord", "1", ConversationId("c"), 1, 1, "writer", "hi")
+        )

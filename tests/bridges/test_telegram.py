@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 from telegram import Message, Update
+from telegram.error import RetryAfter, TelegramError, TimedOut
 
 from moot import Hub, agent
+from moot.bridges.bridge import NotSent
 from moot.bridges.findings import BAD, OK, WARN
+from moot.bridges.telegram.bridge import TelegramBridge
 from moot.bridges.telegram.checkup import checked
 from moot.bridges.telegram.entities import rendered
-from moot.model.records.chat_apps.bridge import ChatKind
+from moot.model.ids import ConversationId
+from moot.model.records.chat_apps.bridge import BridgePost, ChatKind
 from moot.rules.words import slash
 from moot.testing.fake_telegram import FakeTelegram
 from tests.bridges.conftest import player
@@ -345,3 +349,51 @@ async def test_what_is_forwarded_is_told_as_such_and_is_nobodys_command(
     await stage.quiet()
     assert await stage.said(where) == [("user", "[forwarded from Mallory /stop] /group dissolve")]
     assert (await stage.chat(chat)).conversation == where
+
+
+async def test_a_command_to_somebody_elses_bot_is_not_ours(stage: Stage) -> None:
+    chat, where = await stage.group()
+    before, said = len(stage.world.posts(chat)), await stage.said(where)
+    for line in ("/agents@music_bot", "/stop@music_bot now"):
+        stage.world.say(chat, KARL, line)
+    assert await stage.shown(chat, before) == []
+    assert await stage.said(where) == said
+    stage.world.say(chat, KARL, "/agents@Writer_bot")
+    assert len(await stage.shown(chat, before)) == 1
+
+
+@pytest.mark.parametrize("trouble", [RetryAfter(0), TimedOut()])
+async def test_trouble_while_looking_at_a_group_ends_nobodys_listening(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, trouble: TelegramError
+) -> None:
+    monkeypatch.setattr("moot.bridges.telegram.bridge.AGAIN_SECONDS", 0.01)
+    chat, where = await stage.group()
+    bridge: Any = stage.worker.bridge
+    bots, real, troubles = bridge._bots, bridge._look_at, [trouble]
+
+    async def look_at(*given: Any) -> None:
+        if troubles:
+            raise troubles.pop()
+        await real(*given)
+
+    monkeypatch.setattr(bridge, "_look_at", look_at)
+    stage.world.say(chat, KARL, "heard all the same")
+    await stage.quiet()
+    assert [text for _, text in await stage.said(where)] == ["heard all the same"]
+    assert bridge._bots is bots
+    assert bots
+
+
+async def test_trouble_before_a_post_is_handed_over_leaves_it_surely_unsent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bridge: Any = TelegramBridge({"writer": "1:token"})
+    bridge._bots = {"writer": object()}
+
+    async def lost(_: int) -> None:
+        raise TimedOut
+
+    monkeypatch.setattr(bridge, "_present", lost)
+    post = BridgePost("telegram/-100/1", "telegram", "-100", ConversationId("c"), 1, 1, "writer", "hi")
+    with pytest.raises(NotSent):
+        await bridge.send(post)

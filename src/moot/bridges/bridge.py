@@ -136,6 +136,10 @@ class NotSent(SendTrouble):
         self.is_final = is_final
 
 
+class NotReached(NotSent):
+    """There is no way to the chat app now: it was surely not sent, and waiting for a way uses up no try."""
+
+
 class Unsure(SendTrouble):
     """It may have been sent or not: the connection broke before the answer."""
 

@@ -11,7 +11,7 @@ from typing import Final, TypedDict, Unpack
 import structlog
 from msgspec import structs
 
-from moot.bridges.bridge import Bridge, ChatMoved, Flooded, NotSent, SendTrouble, Unsure
+from moot.bridges.bridge import Bridge, ChatMoved, Flooded, NotReached, NotSent, SendTrouble, Unsure
 from moot.bridges.flood import FloodGate
 from moot.bridges.lease import Lease
 from moot.bridges.pieces import shortened, split, without_speakers, without_unsafe_links
@@ -42,6 +42,8 @@ QUIET_NOTICES: Final = frozenset({"joined", "left"})
 BRAKE: Final = "brake"
 GO_ON: Final = ("Continue once", "Stay off")
 RETRY_SECONDS: Final = 2.0
+MAX_WAIT_SECONDS: Final = 60.0
+MAX_DOUBLINGS: Final = 10
 
 
 class SendOutcome(TypedDict, total=False):
@@ -62,6 +64,8 @@ class Dispatch:
         self._gates: dict[str, FloodGate] = {}
         self._senders: dict[str, asyncio.Task[None]] = {}
         self._wanted: dict[str, bool] = {}
+        self._unreached: dict[str, int] = {}
+        """Chat → how often in a row there was no way to it."""
         self._results: dict[str, tuple[str, MovePost]] = {}
         """What came of posts and is not written down yet, with their chats."""
 
@@ -215,6 +219,7 @@ class Dispatch:
             await self._failed(post, Unsure(repr(error)))
             return
         failpoint("bridge.sent")
+        self._unreached.pop(post.chat, None)
         self._came_of(post, BridgePostState.SENT, external=external)
 
     async def _failed(self, post: BridgePost, trouble: SendTrouble) -> None:
@@ -232,6 +237,10 @@ class Dispatch:
                     FindChat(post.bridge, chat.id, chat.kind, chat.title, moved_from=post.chat)
                 )
                 self.wake(chat.id)
+            case NotReached():
+                waited = self._unreached[post.chat] = self._unreached.get(post.chat, 0) + 1
+                due = now + min(MAX_WAIT_SECONDS, RETRY_SECONDS * 2 ** min(waited, MAX_DOUBLINGS))
+                self._came_of(post, BridgePostState.QUEUED, error=str(trouble), due=due, counts=False)
             case NotSent(is_final=True):
                 self._came_of(post, BridgePostState.DEAD, error=str(trouble))
             case NotSent():

@@ -7,22 +7,22 @@ repeats no request: a post would be there twice.
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import aiohttp
 import hikari
 import structlog
 from hikari.applications import get_token_id
-from hikari.impl import CacheSettings, GatewayBot, MessageActionRowBuilder, RESTApp, RESTClientImpl
-from msgspec import Struct
+from hikari.impl import CacheSettings, GatewayBot, RESTApp, RESTClientImpl
 
 from moot.bridges.bridge import (
     Ears,
     Flooded,
     FloodRule,
     Incoming,
+    NotReached,
     NotSent,
     PairedChat,
     SendTrouble,
@@ -30,6 +30,7 @@ from moot.bridges.bridge import (
 )
 from moot.bridges.discord.messages import (
     avatar_of,
+    button_rows,
     commands,
     key_of,
     pressed,
@@ -71,12 +72,20 @@ CLOSED_SECONDS: Final = 100.0
 """Before the next try after Discord closed for good: it counts sessions, and resets the token behind 1,000 a day."""
 
 
-class NewSession(Struct, frozen=True):
-    """Whatever came between the last one and this was not told."""
+class PostRoute(NamedTuple):
+    """How a post gets into a chat."""
+
+    by: hikari.api.RESTClient
+    hook: hikari.ExecutableWebhook | None = None
+    is_own: bool = False
+    """By the bot of whoever speaks."""
+    thread: int | hikari.UndefinedType = hikari.UNDEFINED
 
 
-Arrived: TypeAlias = Incoming | hikari.Message | hikari.PartialInteraction | NewSession | PairedChat | None
-"""A chat: it is to be caught up with once more."""
+Arrived: TypeAlias = (
+    Incoming | hikari.Message | hikari.PartialInteraction | hikari.ShardReadyEvent | PairedChat | None
+)
+"""A session that is ready: what came before was not told. A chat: it is to be caught up with once more."""
 
 
 class DiscordBridge:
@@ -146,9 +155,11 @@ class DiscordBridge:
             self._bot = bot
             await self._connect_speakers()
             await self._register(bot)
-            await _until_one_ends(self._attend(ears), bot.join())
-        except hikari.GatewayServerClosedConnectionError as closed:
-            log.error("closed for good", action="gateway_closed", code=closed.code, reason=closed.reason)
+            async with asyncio.TaskGroup() as work:
+                work.create_task(self._attend(ears))
+                work.create_task(_until_closed(bot))
+        except* hikari.GatewayServerClosedConnectionError as closed:
+            log.error("closed for good", action="gateway_closed", reason=str(closed.exceptions[0]))
             await asyncio.sleep(CLOSED_SECONDS)
             raise
         finally:
@@ -182,7 +193,9 @@ class DiscordBridge:
             heard = await self._heard.get()
             await self._take(heard, ears)
             self.taken = (
-                0 if isinstance(heard, NewSession) else self.taken + (not isinstance(heard, PairedChat))
+                0
+                if isinstance(heard, hikari.ShardReadyEvent)
+                else self.taken + (not isinstance(heard, PairedChat))
             )
             self.is_listening = not self._behind
 
@@ -199,7 +212,7 @@ class DiscordBridge:
     async def _taken(self, heard: Arrived, ears: Ears) -> None:
         if isinstance(heard, hikari.PartialInteraction):
             await self._interact(heard, ears)
-        elif isinstance(heard, NewSession):
+        elif isinstance(heard, hikari.ShardReadyEvent):
             paired = await ears.chats()
             self._behind.update({one.chat: [] for one in paired if one.chat not in self._behind})
             for one in paired:
@@ -214,13 +227,7 @@ class DiscordBridge:
         if chat in self._behind:
             self._behind[chat].append(heard)
         else:
-            await self._bring(heard, ears)
-
-    async def _bring(self, heard: hikari.Message | Incoming, ears: Ears) -> None:
-        if isinstance(heard, hikari.Message):
             await self._hear(heard, ears)
-        else:
-            await ears.hear(heard)
 
     async def _interact(self, interaction: hikari.PartialInteraction, ears: Ears) -> None:
         """Stored first, then answered: Discord waits three seconds."""
@@ -245,7 +252,7 @@ class DiscordBridge:
             log.debug("not answered", action="interaction_unanswered", error=in_words(error))
 
     async def _on_session(self, event: hikari.ShardReadyEvent) -> None:
-        await self._heard.put(NewSession())
+        await self._heard.put(event)
 
     async def _on_message(self, event: hikari.MessageCreateEvent) -> None:
         await self._heard.put(event.message)
@@ -257,10 +264,13 @@ class DiscordBridge:
     async def _on_interaction(self, event: hikari.InteractionCreateEvent) -> None:
         await self._heard.put(event.interaction)
 
-    async def _hear(self, message: hikari.Message, ears: Ears) -> None:
-        place = await self._place(str(int(message.channel_id)))
+    async def _hear(self, heard: hikari.Message | Incoming, ears: Ears) -> None:
+        if not isinstance(heard, hikari.Message):
+            await ears.hear(heard)
+            return
+        place = await self._place(str(int(heard.channel_id)))
         is_guild = not isinstance(place, hikari.DMChannel)
-        found = written(message, is_guild=is_guild, title=place.name or "", bots=self._own_names)
+        found = written(heard, is_guild=is_guild, title=place.name or "", bots=self._own_names)
         if found is not None:
             await ears.hear(found)
 
@@ -282,7 +292,7 @@ class DiscordBridge:
             await self._hear(message, ears)
         behind = self._behind.get(paired.chat, [])
         while behind:
-            await self._bring(behind[0], ears)
+            await self._hear(behind[0], ears)
             del behind[0]
         self._behind.pop(paired.chat, None)
 
@@ -312,32 +322,37 @@ class DiscordBridge:
 
     async def send(self, post: BridgePost) -> str:
         try:
-            return str(int(await self._sent(post)))
-        except hikari.HikariError as error:
+            route = await self._route(post)
+        except (hikari.HikariError, aiohttp.ClientError, TimeoutError) as error:
+            trouble = self._trouble(error)  # nothing was posted yet
+            raise (NotSent(str(trouble)) if isinstance(trouble, Unsure) else trouble) from error
+        try:
+            return str(int(await self._sent(post, route)))
+        except (hikari.HikariError, aiohttp.ClientError, TimeoutError) as error:
             raise self._trouble(error) from error
-        except aiohttp.ClientConnectorError as error:
-            raise NotSent(type(error).__name__) from error
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unsure(type(error).__name__) from error
 
-    async def _sent(self, post: BridgePost) -> hikari.Snowflake:
-        rest = self._rest()
-        place = await self._place(post.chat)
-        buttons = _buttons(post.buttons)
-        own = self._speakers.get(post.speaker)
-        if own is not None or isinstance(place, hikari.DMChannel) or not post.speaker:
-            prefix = f"● {post.speaker}: " if post.speaker and own is None else ""
-            text = f"{prefix}{post.text}"
-            return (
-                await (own or rest).create_message(int(post.chat), text, components=buttons, **QUIETLY)
-            ).id
+    async def _route(self, post: BridgePost) -> PostRoute:
+        """A direct chat is with the bot that reads: no other may write there."""
+        rest, place = self._rest(), await self._place(post.chat)
+        if isinstance(place, hikari.DMChannel) or not post.speaker:
+            return PostRoute(rest)
+        if (own := self._speakers.get(post.speaker)) is not None:
+            return PostRoute(own, is_own=True)
         is_thread = place.type in THREADS
         hook = await self._hook(int(place.parent_id) if is_thread else int(post.chat))  # type: ignore[attr-defined]
-        message = await rest.execute_webhook(
+        return PostRoute(rest, hook, thread=int(post.chat) if is_thread else hikari.UNDEFINED)
+
+    async def _sent(self, post: BridgePost, route: PostRoute) -> hikari.Snowflake:
+        buttons, hook = button_rows(post.buttons), route.hook
+        if hook is None:
+            prefix = f"● {post.speaker}: " if post.speaker and not route.is_own else ""
+            text = f"{prefix}{post.text}"
+            return (await route.by.create_message(int(post.chat), text, components=buttons, **QUIETLY)).id
+        message = await route.by.execute_webhook(
             hook,
             str(hook.token),
             post.text,
-            thread=int(post.chat) if is_thread else hikari.UNDEFINED,
+            thread=route.thread,
             username=shown_name(post.speaker),
             avatar_url=avatar_of(post.speaker, self._avatar_url),
             components=buttons,
@@ -366,10 +381,10 @@ class DiscordBridge:
 
     def _rest(self) -> hikari.api.RESTClient:
         if self._bot is None:
-            raise NotSent("not connected to Discord")
+            raise NotReached("not connected to Discord")
         return self._bot.rest
 
-    def _trouble(self, error: hikari.HikariError) -> SendTrouble:
+    def _trouble(self, error: Exception) -> SendTrouble:
         match error:
             case hikari.RateLimitTooLongError():
                 return Flooded(error.retry_after)
@@ -379,12 +394,16 @@ class DiscordBridge:
             case hikari.ClientHTTPResponseError():
                 return NotSent(in_words(error), is_final=True)
             case hikari.HTTPError() if isinstance(error.__cause__, aiohttp.ClientConnectorError):
-                return NotSent(in_words(error))
+                return NotReached(in_words(error))
+            case aiohttp.ClientConnectorError():
+                return NotReached(type(error).__name__)
             case _:
                 return Unsure(in_words(error))
 
     async def show_typing(self, chat: str, speaker: str) -> None:
-        await (self._speakers.get(speaker) or self._rest()).trigger_typing(int(chat))
+        is_direct = isinstance(await self._place(chat), hikari.DMChannel)
+        own = None if is_direct else self._speakers.get(speaker)
+        await (own or self._rest()).trigger_typing(int(chat))
 
     def has_drafts(self, kind: ChatKind) -> bool:
         return False  # an edit counts as a post, and there are five in five seconds for all of them
@@ -393,52 +412,28 @@ class DiscordBridge:
         """There are none."""
 
     async def close_buttons(self, post: BridgePost, text: str) -> None:
-        rest, place = self._rest(), await self._place(post.chat)
-        own = self._speakers.get(post.speaker)
-        if own is not None or isinstance(place, hikari.DMChannel) or not post.speaker:
-            await (own or rest).edit_message(
-                int(post.chat), int(post.external), text, components=[], **QUIETLY
-            )
+        route = await self._route(post)
+        if route.hook is None:
+            await route.by.edit_message(int(post.chat), int(post.external), text, components=[], **QUIETLY)
             return
-        is_thread = place.type in THREADS
-        hook = await self._hook(int(place.parent_id) if is_thread else int(post.chat))  # type: ignore[attr-defined]
-        await rest.edit_webhook_message(
-            hook,
-            str(hook.token),
+        await route.by.edit_webhook_message(
+            route.hook,
+            str(route.hook.token),
             int(post.external),
             text,
-            thread=int(post.chat) if is_thread else hikari.UNDEFINED,
+            thread=route.thread,
             components=[],
             **QUIETLY,
         )
 
 
-async def _until_one_ends(*works: Coroutine[Any, Any, None]) -> None:
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+async def _until_closed(bot: GatewayBot) -> None:
+    await bot.join()
+    raise ConnectionError("the connection to Discord has ended")
 
 
-def in_words(error: hikari.HikariError) -> str:
+def in_words(error: Exception) -> str:
     """What Discord said, without the address: a webhook's is a secret, and so is an interaction's."""
     if isinstance(error, hikari.HTTPResponseError):
         return f"{int(error.status)} {error.message or 'and no reason given'}"
     return type(error).__name__
-
-
-def _buttons(labels: tuple[str, ...]) -> Any:
-    if not labels:
-        return hikari.UNDEFINED
-    rows = []
-    for start in range(0, min(len(labels), 25), 5):
-        row = MessageActionRowBuilder()
-        for number, label in enumerate(labels[start : start + 5], start):
-            row.add_interactive_button(hikari.ButtonStyle.SECONDARY, f"d:{number}", label=label[:80])
-        rows.append(row)
-    return rows

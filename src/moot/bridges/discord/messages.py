@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 import hikari
 from hikari.api import CommandBuilder
-from hikari.impl import SlashCommandBuilder
+from hikari.impl import MessageActionRowBuilder, SlashCommandBuilder
 
 from moot.bridges.bridge import AccountRef, ChatRef, Incoming, Pressed, Rewrote, Wrote, edit_key
 from moot.model.records.chat_apps.bridge import ChatKind
@@ -101,6 +101,19 @@ def text_of(message: hikari.PartialMessage, bots: OwnNames) -> tuple[str, bool]:
     notes = [f"[file {one.filename}, which agents cannot see]" for one in message.attachments or ()]
     notes += [f"[sticker {one.name}]" for one in message.stickers or ()]
     return " ".join((*notes, text)).strip(), bool(met)
+
+
+def button_rows(labels: tuple[str, ...]) -> Any:
+    """Buttons under a post, five in a row."""
+    if not labels:
+        return hikari.UNDEFINED
+    rows = []
+    for start in range(0, min(len(labels), 25), 5):
+        row = MessageActionRowBuilder()
+        for number, label in enumerate(labels[start : start + 5], start):
+            row.add_interactive_button(hikari.ButtonStyle.SECONDARY, f"d:{number}", label=label[:80])
+        rows.append(row)
+    return rows
 
 
 # --- commands ------------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ a group is first seen, and the group is told what to do about it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 from zlib import crc32
@@ -45,6 +46,7 @@ from moot.bridges.bridge import (
     Ears,
     Flooded,
     FloodRule,
+    NotReached,
     NotSent,
     SendTrouble,
     Unsure,
@@ -160,7 +162,11 @@ class TelegramBridge:
                 await self._wait(one, error)
                 continue
             for update in updates:
-                await self._take(update, one, ears)
+                try:
+                    await self._take(update, one, ears)
+                except TelegramError as error:  # it is not confirmed, and comes again
+                    await self._wait(one, error)
+                    break
                 offset = int(update["update_id"]) + 1
 
     async def _wait(self, one: AgentBot, error: TelegramError) -> None:
@@ -231,11 +237,13 @@ class TelegramBridge:
 
     async def send(self, post: BridgePost) -> str:
         try:
-            one = await self._carrier(post.chat, post.speaker)
+            with _before_posting():
+                one = await self._carrier(post.chat, post.speaker)
             try:
                 return await self._sent_by(one, post)
             except Forbidden:
-                other = await self._other_carrier(post, one)
+                with _before_posting():
+                    other = await self._other_carrier(post, one)
                 if other is None:
                     raise
                 return await self._sent_by(other, post)
@@ -258,7 +266,7 @@ class TelegramBridge:
     async def _carrier(self, chat: str, speaker: str) -> AgentBot:
         """Whose bot says it: the speaker's own where it is in the chat; else one that is, which names the speaker."""
         if not self._bots:
-            raise NotSent("not connected to Telegram")
+            raise NotReached("not connected to Telegram")
         if ":" in chat:
             there = [chat.partition(":")[0]]
         else:
@@ -339,6 +347,16 @@ def _keyboard(buttons: tuple[str, ...]) -> InlineKeyboardMarkup | None:
     return InlineKeyboardMarkup(rows) if rows else None
 
 
+@contextmanager
+def _before_posting() -> Iterator[None]:
+    """Whatever goes wrong here: nothing was posted."""
+    try:
+        yield
+    except TelegramError as error:
+        trouble = _trouble(error)
+        raise (NotSent(str(trouble)) if isinstance(trouble, Unsure) else trouble) from error
+
+
 def _trouble(error: TelegramError) -> SendTrouble:
     match error:
         case RetryAfter():
@@ -348,9 +366,9 @@ def _trouble(error: TelegramError) -> SendTrouble:
         case Forbidden() | InvalidToken() | BadRequest():
             return NotSent(error.message, is_final=True)
         case NetworkError() if isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout):
-            return NotSent(error.message)
+            return NotReached(error.message)
         case TimedOut() if isinstance(error.__cause__, httpx.ConnectTimeout | httpx.PoolTimeout):
-            return NotSent(error.message)
+            return NotReached(error.message)
         case _:
             return Unsure(error.message)
 

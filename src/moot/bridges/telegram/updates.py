@@ -4,6 +4,7 @@ Ids: in supergroups a message has the same id for every bot; in private chats an
 that the key of what was heard needs the bot. A private chat is named after its bot, a topic after its group.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -46,6 +47,10 @@ GENERAL: Final = 1
 """The topic that every forum has; its messages carry no number."""
 
 
+_to_one_bot = re.compile(r"\s*/[A-Za-z0-9_]+@(\w+)").match
+"""A command that says which bot is to carry it out."""
+
+
 class OwnBots(Struct, frozen=True):
     """Our bots, as updates name them."""
 
@@ -77,6 +82,9 @@ def _written(message: Message, agent: str, own: OwnBots, *, is_edit: bool) -> li
     chat = _chat(message.chat, agent, message)
     text, is_addressed = _text(message, own)
     if chat is None or message.from_user is None or not text:
+        return []
+    meant = _to_one_bot(message.text or message.caption or "")
+    if meant is not None and meant[1].lower() not in own.usernames:
         return []
     account = _account(message.from_user, own)
     key = _key(message.chat, agent, message.message_id)

@@ -15,6 +15,7 @@ from typing import Any, Final
 import structlog
 import uvicorn
 from msgspec import DecodeError, Struct, json
+from telegram.error import TelegramError
 
 from moot.bridges.telegram.connection import AgentBot
 from moot.errors import BadValue, MootError
@@ -119,8 +120,8 @@ class WebhookListener:
             return 400
         try:
             await self._take(one, update)
-        except MootError as trouble:
-            log.error("not stored", action="webhook_failed", bot=one.username, error=trouble.title)
+        except (MootError, TelegramError) as trouble:
+            log.error("not stored", action="webhook_failed", bot=one.username, error=str(trouble))
             return 503
         return 200
 

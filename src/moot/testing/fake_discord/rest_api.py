@@ -16,6 +16,7 @@ from moot.testing.fake_discord.gateway import Gateway
 from moot.testing.fake_discord.server_state import (
     APP_ID,
     BOT_ID,
+    DM,
     GUILD_ID,
     FakeChannel,
     FakePost,
@@ -33,6 +34,8 @@ class FakeDiscord(ServerState, ChatAppServer):
     def __init__(self, *tokens: str) -> None:
         super().__init__()
         self.tokens = set(tokens)
+        self._reader = next(iter(tokens), "")
+        """The first bot: direct chats are with it."""
         self.gateway = Gateway(self, self.tokens)
         self.responses: list[tuple[str, JsonObject]] = []
         """Interaction → what it was answered with."""
@@ -204,7 +207,7 @@ class FakeDiscord(ServerState, ChatAppServer):
         channel = self.channels.get(id)
         if channel is None:
             raise AnswerRefused(404, "Unknown Channel")
-        if channel.forbidden:
+        if channel.forbidden or (channel.kind == DM and self._caller in self.tokens - {self._reader}):
             raise AnswerRefused(403, "Missing Access")
         return channel
 
