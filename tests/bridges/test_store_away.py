@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from moot.bridges.bridge import NotReached
 from moot.errors import Conflict, StoreUnwritable
 from moot.flow.hold_bridge import HoldBridge
 from moot.flow.move_post import MovePost
@@ -29,6 +30,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is tried again is tried again soon."""
     monkeypatch.setattr("moot.bridges.worker.AGAIN_SECONDS", 0.01)
     monkeypatch.setattr("moot.bridges.dispatch.RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("moot.bridges.dispatch.MAX_WAIT_SECONDS", 0.05, raising=False)
 
 
 class Outage:
@@ -153,3 +155,35 @@ async def test_what_nobody_claims_is_unconfirmed_and_what_is_being_sent_is_let_b
     assert [one.state for one in await stage.hub.bridges.posts()] == ["sending"]
     await records.hold(HoldBridge(name, "h1", 0.0))
     assert [one.state for one in await stage.hub.bridges.posts()] == ["unconfirmed"]
+
+
+async def test_a_command_that_crashed_is_carried_out_once_and_said_to_be_cut_short(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat, _ = await stage.group()
+    before = len(stage.world.posts(chat))
+    calls: list[Any] = []
+
+    async def crash(*given: Any) -> None:
+        calls.append(given)
+        raise RuntimeError("half way")
+
+    monkeypatch.setattr("moot.bridges.chat_commands.carry_out", crash)
+    stage.world.say(chat, KARL, "/agents")
+    [answer] = await stage.shown(chat, before)
+    assert len(calls) == 1
+    assert "It may have been done" in answer.text
+    [dead] = await stage.hub.bridges.dead_letters()
+    assert dead.text == "/agents"
+
+
+async def test_without_a_way_to_the_chat_app_an_answer_waits_and_is_not_laid_aside(stage: Stage) -> None:
+    chat, _ = await stage.group()
+    before = len(stage.world.posts(chat))
+    world = stage.world
+    assert isinstance(world, MemoryWorld)
+    world.app.troubles.extend((NotReached("no route to host"), False) for _ in range(8))
+    world.say(chat, KARL, "@critic one")
+    shown = await until(lambda: stage.shown(chat, before), bool)
+    assert [post.text for post in shown] == ["critic answers critic one"]
+    assert not world.app.troubles

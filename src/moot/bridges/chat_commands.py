@@ -26,7 +26,6 @@ from moot.hub.commands.slash import At, carry_out
 from moot.model.entrance import DoorName
 from moot.model.records.chat_apps.bridge import (
     CONTINUE,
-    SETTLED,
     ArrivalState,
     BridgeAccount,
     BridgeChat,
@@ -201,7 +200,7 @@ class ChatCommands:
         key = f"choice/{post.id}"
         choice = RecordArrival(self._door, key, chat.chat, account.account, ArrivalState.BEGUN)
         begun = await self._records.record(choice)
-        if begun.arrival.state in SETTLED:
+        if not begun.is_news:
             raise Conflict("this was chosen already")
         if pressed.choice == 0:
             await carry_out(command, At(voice, where, (self._door, chat.chat)))

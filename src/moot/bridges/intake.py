@@ -8,7 +8,7 @@ import asyncio
 from collections import defaultdict
 
 import structlog
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from moot.bridges import phrases
 from moot.bridges.bridge import ChatSeen, Incoming, Pressed, Rewrote, Wrote
@@ -105,11 +105,14 @@ class ChatIntake:
         is_paired = chat is not None and chat.state is PairingState.PAIRED
         pieces = (Piece(answer, reply_to=_message(incoming)),) if answer and is_paired else ()
         text = incoming.text if isinstance(incoming, Wrote | Rewrote) else ""
-        recorded = await self._records.record(
-            RecordArrival(
-                self._door, incoming.key, incoming.chat.id, incoming.account.id, state, text, error, pieces
-            )
+        cut_short = phrases.INTERRUPTED.format(command=text.split()[0]) if text.split() and is_paired else ""
+        command = RecordArrival(
+            self._door, incoming.key, incoming.chat.id, incoming.account.id, state, text, error, pieces
         )
+        if cut_short:
+            notice = Piece(cut_short, speaker=incoming.agent, reply_to=_message(incoming))
+            command = structs.replace(command, if_begun=(notice,))
+        recorded = await self._records.record(command)
         return recorded.arrival.state
 
     async def _take(self, incoming: Wrote | Rewrote | Pressed) -> None:

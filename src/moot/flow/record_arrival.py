@@ -32,6 +32,8 @@ class RecordArrival(Struct, frozen=True, gc=False):
     error: str = ""
     answers: tuple[Piece, ...] = ()
     """What is said in the chat about it."""
+    if_begun: tuple[Piece, ...] = ()
+    """What is said in place of that where a command fails that was begun."""
 
 
 class Recorded(Struct, frozen=True, gc=False):
@@ -54,10 +56,12 @@ def decide(command: RecordArrival, seen: Seen, at: Moment) -> Decision[Recorded]
     draft = Draft(seen, at)
     chat = seen.record(BRIDGE_CHATS, command.bridge, command.chat)
     tries = before.tries if before is not None else 0
-    state = command.state
+    state, answers = command.state, command.answers
     if state is ArrivalState.TROUBLED:
         tries += 1
-        state = ArrivalState.DEAD if tries >= MAX_TRIES else state
+        was_begun = before is not None and before.state is ArrivalState.BEGUN
+        state = ArrivalState.DEAD if was_begun or tries >= MAX_TRIES else state
+        answers = command.if_begun if was_begun else answers
     arrival = BridgeArrival(
         command.bridge,
         command.key,
@@ -72,6 +76,6 @@ def decide(command: RecordArrival, seen: Seen, at: Moment) -> Decision[Recorded]
     if chat is not None and chat.conversation:
         arrival = structs.replace(arrival, conversation=chat.conversation)
     draft.put(ARRIVALS, arrival)
-    if chat is not None and command.answers:
-        plan_posts.queue(draft, chat, command.answers)
+    if chat is not None and answers:
+        plan_posts.queue(draft, chat, answers)
     return Decision(draft.changes(), Recorded(arrival, is_news=True))
