@@ -25,6 +25,8 @@ def _team(hub: RunningHub) -> str:
     hub.say(where, "hey @arya @gendry, should the page **stream** its answers? `SSE` or WebSockets?")
     hub.settled(where)
     hub.api("POST", "/api/links", {"from": "arya", "to": "critic"})
+    said = hub.api("POST", "/api/agents/critic/send", {"text": "What would break first?"}, Moot_Act_As="arya")
+    hub.settled(said["conversation"])
     places = {"arya": (240, 0), "gendry": (60, 190), "critic": (420, 190), "karl": (240, 360)}
     positions = {name: {"x": x, "y": y} for name, (x, y) in places.items()}
     hub.api("PUT", "/api/topology/positions", {"positions": positions})

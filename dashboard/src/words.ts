@@ -248,7 +248,7 @@ export const words = {
     silent: 'Stayed silent',
     cost: 'Turn',
     saw: 'Saw',
-    sawText: (lo: number, hi: number) => `messages #${lo}–#${hi}`,
+    sawText: (lo: number, hi: number) => (lo === hi ? `message #${hi}` : `messages #${lo}–#${hi}`),
     path: 'Path',
     took: (seconds: string) => `took ${seconds}`,
     tokens: (input: number, output: number) => `${input.toLocaleString()} tokens in, ${output.toLocaleString()} out`,

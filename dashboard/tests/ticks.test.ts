@@ -20,12 +20,19 @@ describe('how far a message has come', () => {
   const first = said(1, 'human', 'c:1');
 
   it('goes from stored over delivered to answered', () => {
-    expect(reachOf(live([first], [{ cause: 'c:1', lo: 0, hi: 0, state: 'ready' }]), first)).toBe('stored');
-    expect(reachOf(live([first], [{ cause: 'c:1', lo: 0, hi: 1, state: 'running' }]), first)).toBe('delivered');
+    const turn = { cause: 'c:1', duty: 'must', lo: 0 };
+    expect(reachOf(live([first], [{ ...turn, hi: 0, state: 'ready' }]), first)).toBe('stored');
+    expect(reachOf(live([first], [{ ...turn, hi: 1, state: 'running' }]), first)).toBe('delivered');
     const answer = said(2, 'agent', 'c:1');
+    expect(reachOf(live([first, answer], [{ ...turn, hi: 1, state: 'waiting' }]), first)).toBe('delivered');
     expect(reachOf(live([first, answer], []), first)).toBe('answered');
-    const more = { cause: 'c:1', lo: 0, hi: 1, state: 'running' };
-    expect(reachOf(live([first, answer], [more]), first)).toBe('delivered');
+  });
+
+  it('stays answered while others are offered a turn', () => {
+    const messages = [first, said(2, 'agent', 'c:1')];
+    const offered = { cause: 'c:1', duty: 'may', lo: 0, hi: 2, state: 'running' };
+    const called = { cause: 'c:2', duty: 'must', lo: 0, hi: 2, state: 'running' };
+    expect(reachOf(live(messages, [offered, called]), first)).toBe('answered');
   });
 
   it('is read where somebody passed, and answered only by its own chain', () => {

@@ -3,7 +3,7 @@ import type { Message } from '@/api/shapes';
 import type { Live } from '@/live/state';
 import { isAgent } from '@/live/state';
 
-/** Stored; read by somebody who was asked; answered, and nobody is still at it. */
+/** Stored; read by somebody; answered, and nobody who has to answer is still at it. */
 export type Reach = 'alone' | 'stored' | 'delivered' | 'answered';
 
 export const TICKS: Record<Reach, string> = { alone: '✓', stored: '✓ · ·', delivered: '✓ ✓ ·', answered: '✓ ✓ ✓' };
@@ -21,19 +21,17 @@ function isAnswered(live: Live, message: Message): boolean {
   return false;
 }
 
+/** It only ever goes forward: who is merely offered a turn afterwards takes nothing back. */
 export function reachOf(live: Live, message: Message): Reach {
   const seats = live.conversations[message.conversation]?.participants ?? [];
   if (!seats.some((seat) => isAgent(seat.kind))) return 'alone';
-  let waits = false;
-  let runs = false;
-  for (const turn of Object.values(live.turns)) {
-    if (turn.conversation !== message.conversation) continue;
-    if (turn.cause !== message.id && !(turn.lo < message.seq && message.seq <= turn.hi)) continue;
-    if (turn.state === 'running') runs = true;
-    else waits = true;
-  }
+  const turns = Object.values(live.turns).filter((turn) => turn.conversation === message.conversation);
   const answered = isAnswered(live, message);
-  if (answered && !runs && !waits) return 'answered';
+  if (answered && !turns.some((turn) => turn.cause === message.id && turn.duty === 'must')) return 'answered';
+  const isRead = turns.some(
+    (turn) =>
+      turn.state === 'running' && (turn.cause === message.id || (turn.lo < message.seq && message.seq <= turn.hi)),
+  );
   const passed = (live.passes[message.conversation] ?? []).some((pass) => pass.seq >= message.seq);
-  return answered || runs || passed ? 'delivered' : 'stored';
+  return answered || isRead || passed ? 'delivered' : 'stored';
 }

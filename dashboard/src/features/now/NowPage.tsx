@@ -114,7 +114,7 @@ function Started() {
     }),
   );
   if (steps.send && steps.link && steps.connect) return null;
-  const to: Record<string, string> = { send: '/c?new', link: '/topology', connect: '/settings/access' };
+  const to: Record<string, string> = { send: '/c?new', link: '/topology', connect: '/settings/clis' };
   return (
     <section className="card stack">
       <h2>{words.now.started}</h2>

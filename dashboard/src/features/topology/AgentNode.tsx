@@ -40,8 +40,9 @@ export const AgentNode = memo(function AgentNode({ id, selected }: NodeProps) {
         <strong className="cut">{id}</strong>
         {id === self && <span className="muted small">({words.you})</span>}
       </div>
-      <div className="map-node__state cut">
-        {[agent?.role, human ? '' : activityWords(agent, now)].filter(Boolean).join(' · ')}
+      <div className="map-node__state">
+        {agent?.role && <span className="cut map-node__role">{agent.role}</span>}
+        {!human && <span className="cut map-node__doing">{activityWords(agent, now)}</span>}
       </div>
     </div>
   );
