@@ -312,15 +312,20 @@ def say(room: Room, new: PendingMessage) -> tuple[Message, list[Warned]]:
     )
     room.floor.sent(room, author, seq)
     for newcomer in addressees.invited:
-        membership.add(room, newcomer, cursor=seq - 1)
-        notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})
-        room.draft.emit(EventType.CONVERSATION_JOINED, room, by=newcomer.id)
+        _bring_in(room, newcomer, author, seq)
     for call in calls:
         member = room.members[call.agent]
         if member.streak and call.reason in FORCING:
             room.put_member(structs.replace(member, streak=0, rested=0))
     room.floor.hand_out(room, message, Called(author.name, calls, blocks, new.stopped, inside, new.cap))
     return message, addressees.warnings
+
+
+def _bring_in(room: Room, newcomer: Participant, author: Participant, seq: int) -> None:
+    """Somebody whom the message invites: a member from that message on."""
+    membership.add(room, newcomer, cursor=seq - 1)
+    notice(room, f"[{newcomer.name} joined, invited by {author.name}]", {"notice": "joined"})
+    room.draft.emit(EventType.CONVERSATION_JOINED, room, by=newcomer.id)
 
 
 def move_on(room: Room) -> None:
