@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from moot.brains.command.driver import CliDied, Ended, PromptEnding, Spoke
 from moot.brains.command.drivers.claude import key_helper
+from moot.brains.command.drivers.template import TemplateDriver
 from moot.brains.command.program import cli_process
 from moot.brains.command.program.cli_process import CliProcess
 from tests.coding.test_drivers import DRIVERS, SPOKEN, session
 from tests.coding.test_interjection import direct
 from tests.coding.test_keeper import HOST, STUBBORN, alive, gone, stubborn
 from tests.coding.workshop import Workshop
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 HOPPING = (
     "import os, sys\n"
@@ -154,3 +156,109 @@ def test_a_key_file_in_a_folder_with_a_quote_in_its_name_is_one_word() -> None:
 @pytest.mark.parametrize("kind", DRIVERS)
 async def test_a_driver_that_was_never_opened_can_be_closed(kind: str) -> None:
     await DRIVERS[kind]().close()
+
+
+# --- programs that are not what they seem -----------------------------------------------------------------------
+
+ANSWERS_THEN = (
+    "import json, os, sys, time\n"
+    "first = json.loads(sys.stdin.readline())\n"
+    "answer = {'subtype': 'success', 'request_id': first['request_id'], 'response': {}}\n"
+    "print(json.dumps({'type': 'control_response', 'response': answer}), flush=True)\n"
+)
+"""Opens a session as claude does; what it does then is appended."""
+ENDS = "print(json.dumps({'type': 'result', 'subtype': 'success', 'result': 'fine'}), flush=True)\nsys.stdin.read()\n"
+
+
+def claude_that(workshop: Workshop, *lines: str) -> None:
+    program = workshop.root / "program.py"
+    program.write_text(ANSWERS_THEN + "\n".join(lines) + "\n")
+    workshop.script("claude", f'exec "{sys.executable}" "{program}"')
+
+
+async def test_a_line_of_a_hundred_megabytes_is_dropped_and_the_next_one_read(workshop: Workshop) -> None:
+    claude_that(
+        workshop,
+        "sys.stdin.readline()",
+        "for _ in range(100): sys.stdout.write('x' * 1_000_000)",
+        "print(flush=True)",
+        ENDS,
+    )
+    async with session(workshop, "claude") as one:
+        happened = await one.prompt("go on")
+        process = one.driver._cli.process  # type: ignore[attr-defined]
+        assert process.dropped == 1
+    assert happened[-1] == Ended(PromptEnding.END, text="fine")
+
+
+async def test_a_cli_that_never_reads_its_input_is_named_and_does_not_hang(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli_process, "READ_SECONDS", 0.2)
+    claude_that(workshop, "time.sleep(300)")
+    async with session(workshop, "claude") as one:
+        with pytest.raises(CliDied, match="does not read what it is given"):
+            await one.prompt("x" * 1_000_000)
+
+
+async def test_a_cli_that_closes_its_output_and_lives_on_is_ended(workshop: Workshop) -> None:
+    claude_that(workshop, "sys.stdin.readline()", "os.close(1)", "time.sleep(300)")
+    async with session(workshop, "claude") as one:
+        with pytest.raises(CliDied, match="ended in the middle of its answer"):
+            await one.prompt("go on")
+        assert not one.driver.alive
+    assert not [line for line in workshop.processes() if "program.py" in line]
+
+
+async def test_a_template_that_writes_before_it_has_read_everything_gets_all_of_it(
+    workshop: Workshop,
+) -> None:
+    DRIVERS["cat"] = lambda: TemplateDriver(["cat"])
+    try:
+        async with session(workshop, "cat") as one:
+            happened = await asyncio.wait_for(one.prompt("x" * 1_000_000), PATIENCE)
+    finally:
+        del DRIVERS["cat"]
+    assert sum(len(piece.text) for piece in happened if isinstance(piece, Spoke)) == 1_000_000
+
+
+@pytest.mark.parametrize("kind", [*SPOKEN, "template"])
+async def test_a_folder_that_was_swapped_for_a_link_is_not_entered(workshop: Workshop, kind: str) -> None:
+    """It was looked at when the hub started; whoever may write beside it puts a link in its place since."""
+    elsewhere = workshop.project("elsewhere")
+    workshop.agent("arya", kind if kind in SPOKEN else "command:touch entered")
+    async with workshop.hub() as hub:
+        workshop.project("arya").rmdir()
+        (workshop.root / "projects" / "arya").symlink_to(elsewhere)
+        await hub.send("arya", "! run touch entered")
+        where = await direct(hub, "arya")
+        await hub.settled(where, timeout=PATIENCE)
+        said = (await hub.messages(where))[-1]
+    assert said.sender == "system"
+    assert f"leads to {elsewhere} now" in said.text
+    assert list(elsewhere.iterdir()) == []
+
+
+async def test_a_program_that_is_not_there_is_said_once(workshop: Workshop) -> None:
+    (workshop.bin / "claude").unlink()
+    workshop.agent("arya", "claude")
+    async with workshop.hub() as hub:
+        await hub.send("arya", "hello")
+        where = await direct(hub, "arya")
+        await hub.settled(where, timeout=PATIENCE)
+        said = (await hub.messages(where))[-1]
+    assert said.text == "[arya could not answer: claude could not be started: No such file or directory]"
+
+
+async def test_no_token_reaches_a_prompt_through_a_link_in_place_of_a_role(workshop: Workshop) -> None:
+    workshop.agent("arya", "claude")
+    secret = workshop.root / "secret"
+    secret.write_text("moot_planted_token")
+    workshop.write()
+    role = workshop.home.path / "agents" / "arya"
+    role.mkdir(mode=0o700, parents=True)
+    for name in ("ROLE.md", "SOUL.md", "IDENTITY.md", "USER.md"):
+        (role / name).symlink_to(secret)
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", "! prompt", timeout=PATIENCE)
+    assert "moot_planted_token" not in answer.text

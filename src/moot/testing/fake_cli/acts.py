@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def acts_of(prompt: str) -> list[str]:
     return ["say I am here"]
 
 
-class ScriptedCli:
+class ScriptedCli(ABC):
     """What all of them do; how it is said is the protocol's own business."""
 
     ends_its_commands = True
@@ -153,6 +154,7 @@ class ScriptedCli:
 
     def more(self, word: str, rest: str) -> None:
         """What only one protocol can do."""
+        self.say(f"there is no act {word}")
 
     def pause(self, seconds: float) -> None:
         if self.stopped.wait(seconds):
@@ -207,26 +209,26 @@ class ScriptedCli:
 
     # --- each protocol's own --------------------------------------------------------------------------------------
 
-    def take(self, message: dict[str, Any]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def take(self, message: dict[str, Any]) -> None: ...
 
-    def began(self, text: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def began(self, text: str) -> None: ...
 
-    def delta(self, piece: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def delta(self, piece: str) -> None: ...
 
-    def tool_began(self, number: str, command: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def tool_began(self, number: str, command: str) -> None: ...
 
-    def tool_ended(self, number: str, output: str, code: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def tool_ended(self, number: str, output: str, code: int) -> None: ...
 
-    def call(self, tool: str, arguments: dict[str, Any]) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def call(self, tool: str, arguments: dict[str, Any]) -> Any: ...
 
-    def wish(self, tool: str, action: str) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def wish(self, tool: str, action: str) -> str: ...
 
-    def ended(self, how: str, why: str = "") -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def ended(self, how: str, why: str = "") -> None: ...

@@ -78,28 +78,30 @@ class AcpDriver:
         process = await self._cli.start(list(self._words), place, visible=(self._tools.folder,))
         peer = self._peer = LinePeer(process, self._asked, self._noticed, version="2.0", room=self._cli.room)
         try:
-            about = await peer.request(
-                "initialize",
-                {
-                    "protocolVersion": VERSION,
-                    "clientCapabilities": {
-                        "fs": {"readTextFile": False, "writeTextFile": False},
-                        "terminal": False,
-                    },
-                    "clientInfo": {"name": "moot", "title": "Moot", "version": "1"},
-                },
+            version = await self._cli.opened(
+                self._initialize(peer, place, resume), resume, lambda error: isinstance(error, RpcRefusal)
             )
-            opened = await self._open_session(peer, place, about.get("agentCapabilities") or {}, resume)
-            await self._set_mode(peer, place, opened.get("modes") or {})
-        except RpcRefusal as refusal:
-            await self.close()
-            if resume:
-                raise SessionLost(f"{self._words[0]} does not know the session any more") from None
-            raise CliDied(f"{self._words[0]} refused to open a session: {refusal}") from None
-        except CliDied as died:
-            raise await self._cli.not_opened(died) from None
-        version = str((about.get("agentInfo") or {}).get("version", ""))
+        except SessionLost:
+            await self._tools.close()
+            raise
         return Opened(self._session, version, resumed=resume is not None)
+
+    async def _initialize(self, peer: LinePeer, place: CliPlace, resume: str | None) -> str:
+        """Open the session, in its mode; the program's version."""
+        about = await peer.request(
+            "initialize",
+            {
+                "protocolVersion": VERSION,
+                "clientCapabilities": {
+                    "fs": {"readTextFile": False, "writeTextFile": False},
+                    "terminal": False,
+                },
+                "clientInfo": {"name": "moot", "title": "Moot", "version": "1"},
+            },
+        )
+        opened = await self._open_session(peer, place, about.get("agentCapabilities") or {}, resume)
+        await self._set_mode(peer, place, opened.get("modes") or {})
+        return str((about.get("agentInfo") or {}).get("version", ""))
 
     async def _open_session(
         self, peer: LinePeer, place: CliPlace, can: JsonObject, resume: str | None

@@ -26,7 +26,6 @@ from moot.brains.command.driver import (
     Permissions,
     PromptEnding,
     Retrying,
-    SessionLost,
     Spoke,
     ToolBegan,
     ToolEnded,
@@ -67,6 +66,7 @@ PATHS: Final = ("file_path", "path", "notebook_path")
 REMARKS: Final = ("description", "timeout")
 """In the input of a tool: they change nothing of what it does, and differ from one try to the next."""
 OWN_TOOLS: Final = "mcp__moot__"
+UNKNOWN_SESSION: Final = "No conversation found"
 
 
 class ClaudeDriver:
@@ -91,15 +91,10 @@ class ClaudeDriver:
         words = [self._cli.name, *self._words(place, resume)]
         process = await self._cli.start(words, place, ENVIRON, key)
         self._tasks.add(asyncio.create_task(self._read(process)))
-        try:
-            about = await self._control(
-                {"subtype": "initialize", "hooks": None, "sdkMcpServers": ["moot"]}, OPEN_SECONDS
-            )
-        except CliDied as died:
-            trouble = await self._cli.not_opened(died)
-            if resume and "No conversation found" in trouble.notice:
-                raise SessionLost("claude does not know the session any more") from None
-            raise trouble from None
+        initialize = {"subtype": "initialize", "hooks": None, "sdkMcpServers": ["moot"]}
+        about = await self._cli.opened(
+            self._control(initialize, OPEN_SECONDS), resume, lambda error: UNKNOWN_SESSION in str(error)
+        )
         return Opened(self._session, str(about.get("version", "")), resumed=resume is not None)
 
     def _words(self, place: CliPlace, resume: str | None) -> list[str]:

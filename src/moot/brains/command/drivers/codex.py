@@ -12,7 +12,6 @@ from typing import Any, Final
 from msgspec import json
 
 from moot.brains.command.driver import (
-    CliDied,
     CliPlace,
     Ended,
     Happened,
@@ -21,7 +20,6 @@ from moot.brains.command.driver import (
     Permissions,
     PromptEnding,
     Retrying,
-    SessionLost,
     Spoke,
     ToolBegan,
     ToolEnded,
@@ -44,6 +42,7 @@ TOOL_ITEMS: Final = {
 }
 BESIDE_COMMANDS: Final = ("cwd", "networkApprovalContext", "additionalPermissions")
 """What an approval of a command is also for."""
+UNKNOWN_THREAD: Final = ("no rollout found", "not found")
 APPROVALS: Final = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
 
 
@@ -70,40 +69,46 @@ class CodexDriver:
         self._place = place
         process = await self._cli.start([self._cli.name, "app-server"], place)
         peer = self._peer = LinePeer(process, self._asked, self._noticed, room=self._cli.room)
-        try:
-            about = await peer.request(
-                "initialize",
-                {
-                    "clientInfo": {"name": "moot", "title": "Moot", "version": "1"},
-                    "capabilities": {"experimentalApi": True},
-                },
-            )
-            await peer.notify("initialized", {})
-            opened = await self._open_thread(peer, place, resume)
-        except RpcRefusal as refusal:
-            await self.close()
-            if resume and ("no rollout found" in str(refusal) or "not found" in str(refusal)):
-                raise SessionLost("codex does not know the thread any more") from None
-            raise CliDied(f"codex refused to open a thread: {refusal}") from None
-        except CliDied as died:
-            raise await self._cli.not_opened(died) from None
+        version, opened = await self._cli.opened(
+            self._open_thread(peer, place, resume),
+            resume,
+            lambda error: any(words in str(error) for words in UNKNOWN_THREAD),
+        )
         self._thread = str((opened.get("thread") or {}).get("id", resume or ""))
         self._model = str(opened.get("model", ""))
-        return Opened(self._thread, str(about.get("userAgent", "")), resumed=resume is not None)
+        return Opened(self._thread, version, resumed=resume is not None)
 
-    async def _open_thread(self, peer: LinePeer, place: CliPlace, resume: str | None) -> JsonObject:
+    async def _open_thread(
+        self, peer: LinePeer, place: CliPlace, resume: str | None
+    ) -> tuple[str, JsonObject]:
+        """The program's version, and what it says of the thread."""
+        about = await peer.request(
+            "initialize",
+            {
+                "clientInfo": {"name": "moot", "title": "Moot", "version": "1"},
+                "capabilities": {"experimentalApi": True},
+            },
+        )
+        await peer.notify("initialized", {})
+        version = str(about.get("userAgent", ""))
+        if resume:
+            asked = {"threadId": resume, "excludeTurns": True, **self._settings(place)}
+            return version, await peer.request("thread/resume", asked)
+        return version, await peer.request("thread/start", self._new_thread(place))
+
+    def _settings(self, place: CliPlace) -> JsonObject:
         config = {
             "features": {"multi_agent": False, "goals": False},
             "shell_environment_policy": {"inherit": "core"},
         }
-        settings: JsonObject = {
+        return {
             "cwd": str(place.project),
             "approvalPolicy": "never" if place.permissions is Permissions.READ else "on-request",
             "sandbox": "read-only",
             "config": config,
         }
-        if resume:
-            return await peer.request("thread/resume", {"threadId": resume, "excludeTurns": True, **settings})
+
+    def _new_thread(self, place: CliPlace) -> JsonObject:
         tools = [
             {
                 "type": "function",
@@ -119,9 +124,7 @@ class CodexDriver:
             "description": "Talk with agents and people",
             "tools": tools,
         }
-        return await peer.request(
-            "thread/start", {**settings, "developerInstructions": place.brief, "dynamicTools": [moot]}
-        )
+        return {**self._settings(place), "developerInstructions": place.brief, "dynamicTools": [moot]}
 
     # --- prompting -------------------------------------------------------------------------------------------
 

@@ -8,10 +8,23 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from moot.brains.command.driver import CliDied, CliPlace, Ended, Happened, Spoke, ToolBegan, ToolEnded
+from moot.brains.command.driver import (
+    CliDied,
+    CliPlace,
+    Ended,
+    Happened,
+    SessionLost,
+    Spoke,
+    ToolBegan,
+    ToolEnded,
+)
 from moot.brains.command.program.cli_process import CliProcess
+from moot.brains.command.program.keeper import cannot_start
+from moot.brains.command.program.line_peer import RpcRefusal
+
+T = TypeVar("T")
 
 MAX_WAITING: Final = 1024
 """Things that were said and that nobody has taken yet; a CLI that says more waits."""
@@ -64,12 +77,29 @@ class SpokenCli:
         if self.process is not None:
             await self.process.end()
 
-    async def not_opened(self, why: CliDied) -> CliDied:
-        """It did not come so far as to have a session: it is ended, and what it complained about is said."""
-        silent = not self.alive
+    async def opened(
+        self, opening: Awaitable[T], resume: str | None, is_unknown: Callable[[Exception], bool]
+    ) -> T:
+        """Wait until it has a session. Where that fails it is ended, and the error says what it complained about, or
+        that it does not know the session to be resumed, which `is_unknown` tells."""
+        try:
+            return await opening
+        except RpcRefusal as refusal:
+            await self.end()
+            reason: Exception = refusal
+            error = CliDied(f"{self.name} refused to open a session: {refusal}")
+        except CliDied as died:
+            reason = error = await self._not_opened(died)
+        if resume and is_unknown(reason):
+            raise SessionLost(f"{self.name} does not know the session any more") from None
+        raise error from None
+
+    async def _not_opened(self, died: CliDied) -> CliDied:
+        was_alive = self.alive
         await self.end()
-        words = self.last_words or (why.notice if not silent else "it ended without a word")
-        return CliDied(f"{self.name} could not be started: {words}")
+        complaint = self.last_words.removeprefix(cannot_start(self.name))
+        reason = complaint or (died.notice if was_alive else "it ended without a word")
+        return CliDied(f"{self.name} could not be started: {reason}")
 
     # --- what it says ----------------------------------------------------------------------------------------
 

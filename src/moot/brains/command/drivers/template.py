@@ -6,9 +6,11 @@ The line is split into words as a shell would, and no shell is involved. `{promp
 filled in, each within its word; without `{prompt}` the prompt is given on standard input. Above: command_brain.py.
 """
 
+import asyncio
 import codecs
 import shlex
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Final
 from uuid import uuid4
 
@@ -67,13 +69,14 @@ class TemplateDriver:
         process = self._process = await CliProcess.start(
             place.wrap(argv, ()), cwd=place.project, environ=place.environ, run_folder=place.run_folder
         )
+        by_input = "{prompt}" not in " ".join(self._words)
+        # beside reading what it writes: a program may write before it has read everything
+        feeding = asyncio.create_task(_feed(process, text if by_input else ""))
         try:
-            if "{prompt}" not in " ".join(self._words):
-                await _given(process, text)
-            await process.end_input()
             async for happened in self._heard(process):
                 yield happened
         finally:
+            feeding.cancel()
             await process.end()
 
     async def _heard(self, process: CliProcess) -> AsyncIterator[Happened]:
@@ -112,11 +115,11 @@ class TemplateDriver:
         return True
 
 
-async def _given(process: CliProcess, text: str) -> None:
-    try:
+async def _feed(process: CliProcess, text: str) -> None:
+    """Give it its input, as far as it reads that."""
+    with suppress(CliDied):
         await process.write(text.encode())
-    except CliDied:
-        return  # it does not read what it is given
+    await process.end_input()
 
 
 def _filled(word: str, filled: dict[str, str]) -> str:

@@ -27,6 +27,8 @@ MAX_LINE: Final = 16 << 20
 """Bytes; a longer line is dropped."""
 MAX_STDERR: Final = 64 << 10
 GRACE_SECONDS: Final = 3.0
+READ_SECONDS: Final = 20.0
+"""For a program to make room in its input, where that is full."""
 _LAST_WAIT_SECONDS: Final = 3.0
 _CHUNK: Final = 64 << 10
 _FILE_BYTES: Final = 8 << 30
@@ -63,6 +65,7 @@ class CliProcess:
         mark = uuid4().hex
         terms = {
             "host": os.getpid(),
+            "folder": str(cwd),
             "life": watched,
             "rlimits": {"CORE": 0, "FSIZE": _FILE_BYTES},
             "grace": grace,
@@ -108,7 +111,9 @@ class CliProcess:
         assert stdin is not None
         try:
             stdin.write(data)
-            await stdin.drain()
+            await asyncio.wait_for(stdin.drain(), READ_SECONDS)
+        except TimeoutError:
+            raise CliDied("its program does not read what it is given") from None
         except (ConnectionError, RuntimeError) as gone:
             raise CliDied("its process has ended") from gone
 

@@ -4,10 +4,10 @@ Run as a file of its own by cli_process.py, in a fresh interpreter; it imports n
 
     keeper.py TERMS PROGRAM WORD…
 
-TERMS is JSON: `host`, the process to end with; `life`, a pipe that the host holds open for as long as it lives;
-`rlimits`, name → number; `grace`, seconds between being asked to end and being ended. Three signs end the program: the
-pipe closes, the kernel says that the host has died, or the host sends TERM. What the program started in sessions of its
-own comes to this process when its parent dies (it is the subreaper), and is ended too.
+TERMS is JSON: `host`, the process to end with; `folder`, where it has to be; `life`, a pipe that the host holds open
+for as long as it lives; `rlimits`, name → number; `grace`, seconds between being asked to end and being ended. Three
+signs end the program: the pipe closes, the kernel says that the host has died, or the host sends TERM. What the program
+started in sessions of its own comes to this process when its parent dies (it is the subreaper), and is ended too.
 """
 
 import contextlib
@@ -19,6 +19,7 @@ import select
 import signal
 import sys
 import time
+from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -48,6 +49,8 @@ def main(arguments: list[str]) -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != terms["host"]:  # it went before the line above
         os._exit(_CANNOT_START)
+    if os.getcwd() != terms["folder"]:  # a link was put in the way after the folder was checked
+        _refuse(f"its folder {terms['folder']} leads to {os.getcwd()} now")
     for name, number in terms["rlimits"].items():
         _limit(getattr(resource, f"RLIMIT_{name}"), number)
     program = os.fork()
@@ -69,9 +72,18 @@ def _become(command: list[str], close: tuple[int, ...]) -> None:
     try:
         os.execvp(command[0], command)
     except OSError as error:
-        sys.stderr.write(f"cannot start {command[0]}: {error.strerror}\n")
-        sys.stderr.flush()
-        os._exit(_CANNOT_START)
+        _refuse(f"{cannot_start(command[0])}{error.strerror}")
+
+
+def cannot_start(program: str) -> str:
+    """How the reason begins why a program could not be started."""
+    return f"cannot start {program}: "
+
+
+def _refuse(why: str) -> NoReturn:
+    sys.stderr.write(f"{why}\n")
+    sys.stderr.flush()
+    os._exit(_CANNOT_START)
 
 
 def _let_go_of_pipes() -> None:

@@ -84,6 +84,8 @@ class ToolSocket:
                             task.add_done_callback(self._tasks.discard)
         finally:
             writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
 
     async def _answer(self, message: JsonObject, writer: asyncio.StreamWriter) -> None:
         answer = await tool_server.answered(self._place, message)
