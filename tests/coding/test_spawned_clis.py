@@ -10,7 +10,7 @@ from moot import Hub
 from moot.model.chain import SPENDING
 from tests.coding.test_interjection import direct
 from tests.coding.workshop import Workshop
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.req("J-09")
 
@@ -150,3 +150,37 @@ async def test_15_a_spawn_bomb_of_clis_ends_at_the_caps_with_the_rule_named(work
     assert most <= 2 * 2, "a keeper and a CLI each"
     assert words
     assert workshop.processes() == []
+
+
+async def test_15_templates_that_start_each_other_in_a_ring_end_at_the_depth(workshop: Workshop) -> None:
+    workshop.head = "[spawn]\nmax_depth = 2"
+    workshop.agent("lead", "claude", spawns=["*"])
+    for one, other in (("ping", "pong"), ("pong", "ping")):
+        workshop.rows.append(template(one, workshop, project=str(workshop.project("lead")), spawns=[other]))
+    round_trip = starts("ping", task=starts("pong", task=starts("ping")))
+    async with workshop.hub(socket=workshop.home.hub_sock) as hub:
+        await said_by(hub, "lead", round_trip)
+        await hub.settled(timeout=PATIENCE)
+        tree = {one.agent: one.depth for one in await hub.agents.tree() if not one.ended_at}
+        refused = [entry.sentence for entry in await hub.audit.log(limit=100) if entry.act == "refused"]
+    assert tree == {"ping": 1, "pong": 2}
+    assert refused
+    assert workshop.processes() == []
+
+
+async def test_rights_that_were_taken_from_a_spawner_are_taken_from_what_it_started(
+    workshop: Workshop,
+) -> None:
+    workshop.agent("lead", "claude", spawns=["*"])
+    workshop.rows.append(template("coder", workshop, project=str(workshop.project("lead"))))
+    async with workshop.hub(socket=workshop.home.hub_sock) as hub:
+        await said_by(hub, "lead", starts("coder"))
+        assert await said_by(hub, "coder", "! say here") == "here"
+    workshop.rows.clear()
+    workshop.agent("lead", "claude", spawns=["*"], permissions="read")
+    workshop.rows.append(template("coder", workshop, project=str(workshop.project("lead"))))
+    async with workshop.hub(socket=workshop.home.hub_sock) as hub:
+        assert await said_by(hub, "lead", "! say here") == "here"
+        await hub.send("coder", "! say here")
+        states = [turn.state for turn in await hub.turns(agent="coder")]
+    assert states[-1] == "owed", "it may do more than who started it: nobody runs it"

@@ -13,10 +13,13 @@ from moot.errors import MootError
 from moot.flow import interrupt
 from moot.host.host import AgentHost
 from moot.model.event import Event, EventType
+from moot.model.ids import ParticipantId
+from moot.model.participant import Participant
 from moot.model.turn import RUNNING, Turn
 from moot.ports import HomeStore
+from moot.rules import links
 
-INTERRUPT = "interrupt"
+INTERRUPT, BY_SUPERIOR = "interrupt", "interrupt-by-superior"
 
 
 class Interjections:
@@ -33,11 +36,19 @@ class Interjections:
             if turn is not None and self._host.does_one_thing(turn.agent):
                 self._spawn(self._interject(turn))
 
+    async def _wants_it(self, who: Participant, author: ParticipantId) -> bool:
+        """Whether an agent lets itself be interrupted by whoever wrote to it."""
+        policy = who.config.on_busy
+        if policy != BY_SUPERIOR:
+            return policy == INTERRUPT
+        writer = await self._store.participant(author)
+        return writer is not None and links.is_above(await self._store.graph(), writer, who)
+
     async def _interject(self, called: Turn) -> None:
         store = self._store
         who = await store.participant(called.agent)
         message = await store.message(called.conversation, called.cause)
-        if who is None or message is None or who.config.on_busy != INTERRUPT:
+        if who is None or message is None or not await self._wants_it(who, message.author):
             return
         elsewhere = [
             turn

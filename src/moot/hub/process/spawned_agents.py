@@ -21,6 +21,7 @@ from moot.errors import BadValue, MootError, NotFound
 from moot.flow import retire, update_task
 from moot.flow.steps.channel import BranchesMoved
 from moot.hub.commands.spawn import HERE, can_write, row_behind, row_of
+from moot.hub.commands.spawn_rights import beyond
 from moot.hub.core import Core
 from moot.hub.process import worktrees
 from moot.model.event import Event, EventType
@@ -42,6 +43,7 @@ LOOK_AGAIN_SECONDS: Final = 3600.0
 """At a worktree that stays: somebody may have taken the work out of it."""
 TRIES: Final = 5
 TIME_IS_UP, IDLE, ORPHANED = "its time was up", "it had nothing to do", "whoever started it is gone"
+TOO_MUCH = "it may do more than whoever started it"
 
 Start = Callable[[Sequence[AgentSpec], Mapping[str, Participant]], Awaitable[None]]
 
@@ -75,6 +77,8 @@ class SpawnedAgents:
                 template = settings.templates.get(record.template)
                 if template is None:
                     log.warning("its template is gone", action="spawn_without_template", agent=who.name)
+                elif more := await self._beyond(record, who):
+                    log.warning(f"{who.name}: {TOO_MUCH}", action="spawn_beyond_rights", detail=more)
                 elif not self._runs(who.id) and not who.present(self._core.parts.clock.now()):
                     try:
                         place = await self._place(record, template)
@@ -93,6 +97,15 @@ class SpawnedAgents:
                 for one in specs
             ]
             await self._start(specs, by_name)
+
+    async def _beyond(self, record: SpawnRecord, who: Participant) -> list[str]:
+        """What it may do by moot.toml as that is now, and whoever started it may not."""
+        settings, store = self._core.parts.settings, self._core.parts.store
+        above = await store.participant(record.by)
+        kept = await store.records(SPAWNED.all())
+        own = row_behind(settings, who, kept)
+        theirs = row_behind(settings, above, kept) if above is not None and above.speaks_in_turns else None
+        return beyond(own, theirs) if own is not None and theirs is not None else []
 
     def _budgets_above(
         self, agent: ParticipantId, kept: Sequence[SpawnRecord], people: Mapping[ParticipantId, Participant]
@@ -246,6 +259,8 @@ class SpawnedAgents:
         store, now = self._core.parts.store, self._core.parts.clock.now()
         if record.until and record.until <= now:
             return TIME_IS_UP
+        if await self._beyond(record, who):
+            return TOO_MUCH
         people = {one.id: one for one in await store.participants()}
         above = people.get(record.by)
         orphan = above is None or above.removed
