@@ -4,12 +4,14 @@ import asyncio
 import json
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from moot import Hub
+from moot.brains.command.project_locks import ProjectLocks
 from tests.coding.workshop import Workshop
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 EVERY = pytest.mark.parametrize("kind", ["claude", "codex", "acp"])
 
@@ -220,7 +222,7 @@ async def test_17_of_twenty_agents_two_run_at_once_and_all_answer(workshop: Work
     workshop.head = "[coding]\nmax_processes = 2"
     names = [f"agent{number}" for number in range(20)]
     for name in names:
-        workshop.agent(name, "claude", "shared")
+        workshop.agent(name, "claude")
     most, waits, blocked = 0, set(), []
 
     async def beat() -> None:
@@ -308,3 +310,72 @@ async def test_by_default_a_message_elsewhere_waits(workshop: Workshop) -> None:
         own = await hub.messages(await direct(hub, "puppet"))
     assert own[-1].text.split()[-1] == "eight"
     assert (turns[0].ended_at or "") <= (turns[1].started_at or ""), "one thing at a time"
+
+
+@pytest.mark.req("J-06")
+@pytest.mark.parametrize("above", [True, False], ids=["superior", "peer"])
+async def test_a_message_elsewhere_by_a_superior_alone_interrupts_one_that_wants_it_so(
+    workshop: Workshop, above: bool
+) -> None:
+    workshop.agent("janus", "claude")
+    workshop.agent("puppet", "claude", on_busy="interrupt-by-superior")
+    relation = "superior" if above else "peer"
+    async with workshop.hub() as hub:
+        await hub.links.create("janus", "puppet", relationship=relation)
+        there = await hub.conversations.create("there", participants=["puppet"])
+        await hub.post(there.id, "@puppet\n! slow " + "word " * 15)
+        await until(lambda: doing(hub, "puppet"), lambda state: state == "streaming", PATIENCE)
+        order = {"target": "puppet", "message": "! say at once"}
+        await hub.ask("janus", f"! moot send_to_agent {json.dumps(order)}", timeout=PATIENCE)
+
+        async def said() -> list[bool]:
+            """Of each answer there, whether it was cut short."""
+            answers = [one for one in await hub.messages(there.id) if one.sender == "puppet"]
+            return [bool(one.metadata.get("partial")) for one in answers]
+
+        assert (await until(said, bool, PATIENCE))[0] is above
+
+
+async def test_two_agents_in_one_folder_work_one_after_the_other(workshop: Workshop) -> None:
+    trace = workshop.project("shared") / "trace"
+    for name in ("arya", "bran"):
+        workshop.agent(name, "claude", "shared")
+    acts = f"! run echo in >> {trace}; sleep 0.5; echo out >> {trace}"
+    async with workshop.hub() as hub:
+        for name in ("arya", "bran"):
+            await hub.send(name, acts)
+
+        async def labels() -> list[str]:
+            return [agent.activity["label"] for agent in await hub.agents.list()]
+
+        await until(labels, lambda found: any("waiting for another agent" in one for one in found), PATIENCE)
+        await hub.settled(timeout=PATIENCE)
+    assert trace.read_text().split() == ["in", "out", "in", "out"]
+
+
+async def test_an_agent_that_asks_another_in_its_own_folder_is_answered(workshop: Workshop) -> None:
+    for name in ("arya", "bran"):
+        workshop.agent(name, "claude", "shared")
+    asked = json.dumps({"target": "bran", "question": "! say I am here"})
+    async with workshop.hub() as hub:
+        answer = await hub.ask("arya", f"! moot ask {asked}", timeout=PATIENCE)
+    assert "I am here" in answer.text
+
+
+async def test_a_folder_that_another_process_works_in_is_waited_for(tmp_path: Path) -> None:
+    """The lock is the kernel's, so that it goes with whoever holds it."""
+    first, second = ProjectLocks(tmp_path / "run"), ProjectLocks(tmp_path / "run")
+    waited = asyncio.Event()
+
+    async def on_wait(reason: str) -> None:
+        waited.set()
+
+    async def enter() -> None:
+        async with second.alone_in(tmp_path, on_wait):
+            pass
+
+    async with first.alone_in(tmp_path, on_wait):
+        entering = asyncio.create_task(enter())
+        await asyncio.wait_for(waited.wait(), PATIENCE)
+        assert not entering.done()
+    await asyncio.wait_for(entering, PATIENCE)

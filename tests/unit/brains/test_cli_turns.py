@@ -26,6 +26,7 @@ from moot.brains.command.driver import (
 from moot.brains.command.drivers.spoken_cli import SpokenCli
 from moot.brains.command.process_pool import ProcessPool
 from moot.brains.command.program.cli_process import CliProcess
+from moot.brains.command.project_locks import ProjectLocks
 from moot.errors import StoreUnwritable
 from moot.model.prompt import Usage
 from moot.model.records.cli_session import CliSession
@@ -71,7 +72,8 @@ class ScriptedDriver:
 
 class FakeTurn:
     agent, steps, new, messages, closing, reads_to = "arya", (), (), (), "go on", 1
-    trigger = SimpleNamespace(id="c:1", seq=1)
+    reason = "direct"
+    trigger = SimpleNamespace(id="c:1", seq=1, kind="human")
 
     def __init__(self, rows: dict[str, CliSession], number: int = 1, where: str = "c") -> None:
         self._rows = rows
@@ -135,7 +137,8 @@ class Desk:
         self.pool = ProcessPool(1, 600.0)
         self._prompts = list(prompts)
         make: Callable[[], Driver] = self._made
-        self.brain = CommandBrain(CliPlan("arya", tmp_path, make, {}, tmp_path / "run"), self.pool, {})
+        plan = CliPlan("arya", tmp_path, make, {}, tmp_path / "run")
+        self.brain = CommandBrain(plan, self.pool, ProjectLocks(plan.run_folder), {})
 
     def _made(self) -> ScriptedDriver:
         self.drivers.append(ScriptedDriver(self._prompts))

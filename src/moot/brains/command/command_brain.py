@@ -30,6 +30,7 @@ from moot.brains.command.driver import (
 )
 from moot.brains.command.process_pool import ProcessPool, ProcessSeat
 from moot.brains.command.program import cli_process
+from moot.brains.command.project_locks import ProjectLocks
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec
 from moot.model.records.cli_session import CliSession
 
@@ -76,9 +77,12 @@ class LiveSession:
 class CommandBrain:
     name = ""
 
-    def __init__(self, plan: CliPlan, pool: ProcessPool, tools: Mapping[str, Tool]) -> None:
+    def __init__(
+        self, plan: CliPlan, pool: ProcessPool, projects: ProjectLocks, tools: Mapping[str, Tool]
+    ) -> None:
         self._plan = plan
         self._pool = pool
+        self._projects = projects
         self._tools = tools
         self._live: dict[str, LiveSession] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -89,13 +93,23 @@ class CommandBrain:
         where = turn.conversation.id
         lock = self._locks.setdefault(where, asyncio.Lock())  # held by whoever waits for it, and then gone
         async with lock:  # the turn before this one may still be ending
-            return await self._answer(cast(CliHostedTurn, turn), where)
+            return await self._answer_alone(cast(CliHostedTurn, turn), where)
 
     async def close(self) -> None:
         for live in list(self._live.values()):
             await self._leave(live)
 
     # --- a turn --------------------------------------------------------------------------------------------------
+
+    async def _answer_alone(self, turn: CliHostedTurn, where: str) -> str | None:
+        """An agent that may change files works alone in its folder. One that another agent asks and waits for does not
+        wait itself: that may be who works there."""
+        is_awaited = turn.reason == "ask" and turn.trigger.kind == "agent"
+        if self._plan.permissions is Permissions.READ or is_awaited:
+            return await self._answer(turn, where)
+        async with self._projects.alone_in(self._plan.project, lambda reason: _waiting(turn, reason)):
+            turn.wait_for("")
+            return await self._answer(turn, where)
 
     async def _answer(self, turn: CliHostedTurn, where: str) -> str | None:
         self._sweep()

@@ -10,13 +10,15 @@ from moot.brain import Tool
 from moot.brains.command.cli_plan import missing_program, plan_of
 from moot.brains.command.command_brain import CommandBrain
 from moot.brains.command.process_pool import ProcessPool
+from moot.brains.command.project_locks import ProjectLocks
 from moot.errors import BadSettings
 from moot.model.prompt import Offered
 from moot.settings import AgentSettings, Home, load
 from moot.settings.values import CodingSettings
 
 _pools: dict[Path, ProcessPool] = {}
-"""One for a home in this process."""
+_projects: dict[Path, ProjectLocks] = {}
+"""One of each for a home in this process."""
 _in_force: dict[Path, CodingSettings] = {}
 """What each home's file said when it could last be read."""
 
@@ -24,7 +26,8 @@ _in_force: dict[Path, CodingSettings] = {}
 def brain_of(row: AgentSettings, home: Home, tools: tuple[Tool, ...]) -> tuple[CommandBrain, Offered]:
     coding = _coding(home)
     plan = plan_of(row, coding, home, os.environ)
-    brain = CommandBrain(plan, pool_of(home, coding), {tool.spec.name: tool for tool in tools})
+    projects = _projects.setdefault(home.path, ProjectLocks(plan.run_folder))
+    brain = CommandBrain(plan, pool_of(home, coding), projects, {tool.spec.name: tool for tool in tools})
     return brain, Offered(tuple(tool.spec for tool in tools))
 
 
