@@ -101,6 +101,26 @@ async def test_4_a_tool_that_does_not_finish_is_stopped_after_its_grace(
     assert said[-1] == ("arya", "instead")
 
 
+@pytest.mark.req("J-06")
+async def test_4_a_tool_of_moots_that_waits_for_somebody_does_not_hold_the_turn(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks somebody who does not answer; an interrupt ends that with the turn."""
+    monkeypatch.setattr("moot.brains.command.cli_turn.INTERRUPT_GRACE", 0.5)
+    monkeypatch.setattr("moot.brains.command.drivers.claude.INTERRUPT_SECONDS", 1.0)
+    workshop.agent("arya", "claude")
+    workshop.agent("puppet", "claude")
+    order = json.dumps({"target": "puppet", "question": "! run sleep 300", "deadline_seconds": 120})
+    async with workshop.hub() as hub:
+        await hub.send("arya", f"! moot ask {order}")
+        await until(lambda: doing(hub, "puppet"), lambda state: state == "tool")
+        where = await direct(hub, "arya")
+        await hub.post(where, "! say instead", interrupt=True)
+        await hub.settled(where, timeout=40)
+        said = [(one.sender, one.text.strip()) for one in await hub.messages(where)]
+    assert said[-1] == ("arya", "instead")
+
+
 async def test_without_an_interrupt_messages_wait_and_are_one_batch(workshop: Workshop) -> None:
     workshop.agent("arya", "claude")
     async with workshop.hub() as hub:

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import structlog
 from msgspec import json, structs
@@ -49,6 +49,7 @@ DEAD_LOOKS: Final = 16
 """At a process that is gone, before its last words are no longer waited for; ending one takes some seconds."""
 MAX_WAITING: Final = 256
 REPLY: Final = "reply"
+T = TypeVar("T")
 
 
 class CliTurn:
@@ -65,6 +66,7 @@ class CliTurn:
         self._reply: str | None = None
         self._whole: str | None = None
         self._over = False
+        self._attending: set[asyncio.Future[Any]] = set()
         self.is_quiet = True
         """Nothing is prompted: before, and once its end is known."""
 
@@ -76,7 +78,8 @@ class CliTurn:
         if call.name == REPLY and (answer := self._own_answer(call)) is not None:
             self._reply = answer
             return ToolResult("This is your answer, and is posted when your turn ends. End it with [PASS].")
-        return await self._tools.call(call)
+        over = ToolResult("your turn is over", failed=True)
+        return await self._attended(self._tools.call(call), over)
 
     def _own_answer(self, call: ToolCall) -> str | None:
         """The text of a reply to the very message that this turn answers: it is the answer itself."""
@@ -91,9 +94,21 @@ class CliTurn:
             return WishAnswer(allowed=False, words="your turn is over")
         self._tools.asked += 1
         try:
-            return await self._allowing.verdict(wish)
+            over = WishAnswer(allowed=False, words="your turn is over")
+            return await self._attended(self._allowing.verdict(wish), over)
         finally:
             self._tools.asked -= 1
+
+    async def _attended(self, work: Coroutine[object, object, T], over: T) -> T:
+        """For as long as the turn goes on: nobody waits for what a turn that has ended still asks."""
+        task = asyncio.ensure_future(work)
+        self._attending.add(task)
+        try:
+            await asyncio.wait({task})
+        finally:
+            self._attending.discard(task)
+            task.cancel()
+        return over if task.cancelled() else task.result()
 
     # --- the turn ------------------------------------------------------------------------------------------------
 
@@ -113,6 +128,8 @@ class CliTurn:
             raise
         finally:
             self._over = True
+            for asked in self._attending:
+                asked.cancel()
             pump.cancel()
         await self._keep(self._charged(session))
         if ended.how in (PromptEnding.ERROR, PromptEnding.LIMIT, PromptEnding.INTERRUPTED):

@@ -5,6 +5,7 @@ A step is written before and after, one at a time: what a CLI runs side by side 
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from msgspec import json, structs
@@ -97,16 +98,30 @@ class OpenTools:
             return ToolResult(f"{MAX_CALLS} calls are the most in one turn; yours ends now", failed=True)
         self.asked += 1
         try:
-            async with self._writing:
-                if self._step is None:
-                    self._turn.begin_answer()
-                    return await self._turn.use(tool, call, answer=self.count, said="")
-                step = structs.replace(self._step, call=call.id, tool=call.name, arguments=call.arguments)
-            return await self._beside(tool, step)
+            step = await self._call_begins(tool, call)
+            result = await self._beside(tool, step)
+            await self.ended(ToolEnded(call.id, result.text, result.failed))
         except Exception as error:  # as for a tool of any other brain
-            return ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", failed=True)
+            result = ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", failed=True)
+            await self._failed_call(call, result)
         finally:
             self.asked -= 1
+        return result
+
+    async def _call_begins(self, tool: Tool | None, call: ToolCall) -> Step:
+        """A step is written, or the one that is open is shared. Nothing is held while the tool runs: it may wait for
+        somebody, and the turn has to be able to end meanwhile."""
+        async with self._writing:
+            if self._step is None:
+                self._turn.begin_answer()
+                may_repeat = tool is None or tool.spec.idempotent
+                self._step = await self._turn.begin_step(call, said="", idempotent=may_repeat)
+            self._running[call.id] = call.name
+            return structs.replace(self._step, call=call.id, tool=call.name, arguments=call.arguments)
+
+    async def _failed_call(self, call: ToolCall, result: ToolResult) -> None:
+        with suppress(Exception):  # the store is away: whoever sees the turn through meets that too
+            await self.ended(ToolEnded(call.id, result.text, failed=True))
 
     async def _beside(self, tool: Tool | None, step: Step) -> ToolResult:
         if tool is None:
