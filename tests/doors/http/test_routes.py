@@ -131,7 +131,11 @@ async def test_agents_are_listed_changed_and_enrolled(world: World) -> None:
     )
     listed = (await world.get("/api/agents")).json()["agents"]
     assert {agent["name"]: agent["project"] for agent in listed}["arya"] == ""
-    changed = await world.ask("arya", "PUT", "/api/agents/arya", {"name": "stark", "project": "/srv/site"})
+    wanted = {"name": "stark", "project": "/srv/site"}
+    refused = await world.ask("arya", "PUT", "/api/agents/arya", wanted)
+    assert (refused.status_code, "only the owner" in refused.json()["title"]) == (403, True)
+    assert (await world.get("/api/agents/arya")).json()["name"] == "arya", "nothing has changed"
+    changed = await world.ask("owner", "PUT", "/api/agents/arya", wanted)
     assert (changed.json()["name"], changed.json()["aliases"], changed.json()["project"]) == (
         "stark",
         ["arya"],

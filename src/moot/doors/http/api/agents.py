@@ -59,9 +59,11 @@ def as_seen_by(agent: A, call: ApiCall) -> A:
 
 async def change(call: ApiCall) -> shapes.Agent:
     body, name = call.body, call.agent
+    if body.project is not None:  # which may be refused: then nothing has changed
+        await call.hub.agents.change(name, project=body.project)
     if body.name is not None:
         name = (await call.hub.agents.rename(name, body.name)).name
-    return await call.hub.agents.change(name, role=body.role, display=body.display, project=body.project)
+    return await call.hub.agents.change(name, role=body.role, display=body.display)
 
 
 async def interrupt(call: ApiCall) -> shapes.Agent:
