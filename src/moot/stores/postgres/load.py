@@ -16,6 +16,7 @@ from msgspec import json
 from moot.model.conversation import Conversation, ConversationKind
 from moot.model.ids import ConversationId, ParticipantId, TurnId
 from moot.model.records.link import LINKS
+from moot.model.records.record import ALL
 from moot.model.records.task import TASKS
 from moot.model.turn import OPEN, Turn
 from moot.ports import Scope
@@ -70,7 +71,10 @@ class LaidDesk(Desk):
 
 
 class LockedLoad:
-    """Lays desks through the writer's connection, inside its transaction."""
+    """Lays desks through the writer's connection, inside its transaction.
+
+    A decision that sees all of a table depends on what is not there: who else does waits until the batch has ended, so
+    that two of them never add what they would have refused together."""
 
     def __init__(self, place: str, schema: str) -> None:
         self._place = place
@@ -97,6 +101,7 @@ class LockedLoad:
         here = sorted({*found["conversations"], *self.also})
         await self._lock(connection, "conversation", here)
         await self._lock(connection, "agent", found["agents"])
+        await self._lock(connection, "table", [name for name, by in wanted.records if by == ALL])
         loaded = await connection.fetchrow(LOAD.desk, *self._asked(wanted, here, meant))
         if late := set(loaded["meant"] or ()) - set(here):
             self.also |= late
