@@ -25,7 +25,7 @@ _speaker = re.compile(r"(?m)^[ \t>]*●(?=[^\n]{0,80}:)").sub
 _JOINERS = frozenset("\u200d\ufe0f\ufe0e\u20e3")
 MAX_REPEATED: Final = 20
 """Letters of each part of a fence's opening line that are repeated in front of every piece."""
-MAX_PIECES: Final = 20
+MAX_PIECES: Final = 40
 """Of one message: the rest is read where it was said."""
 SHORTEST_PIECE: Final = 0.5
 """A blank line is a better place to cut than a later one, as long as so much of a piece is used."""
