@@ -2,6 +2,7 @@
 
 import pytest
 
+from moot.model.records.chat_apps.bridge import ChatKind
 from tests.bridges.stage import Stage
 from tests.bridges.worlds import AGENTS, EVE, KARL, NAMES, Shown
 from tests.support.waiting import until
@@ -38,6 +39,27 @@ async def test_a_guest_asks_again_within_its_allowance_too(stage: Stage, line: s
     assert not [post for post in stage.world.posts(chat) if guest in post.text], (
         "it is not told to its own chat"
     )
+
+
+async def test_strangers_leave_behind_no_more_chats_than_is_allowed(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moot.bridges.intake.MAX_UNPAIRED", 2)
+    chats = [stage.world.add_group(ChatKind.SUPERGROUP, f"Team {number}") for number in range(4)]
+    for chat in chats:
+        stage.world.say(chat, EVE, "/help")
+    await stage.quiet()
+    assert len(await stage.hub.bridges.chats()) == 2
+    await stage.pair(chats[3])
+    assert (await stage.chat(chats[3])).state == "paired"
+
+
+async def test_a_paired_chat_says_not_a_thousand_times_that_it_is_paired(stage: Stage) -> None:
+    chat, _ = await stage.group()
+    before = len(stage.world.posts(chat))
+    for _ in range(9):
+        stage.world.say(chat, EVE, "/pair ABCDEFGH")
+    assert len(await stage.shown(chat, before)) == stage.manners.allowance.per_minute
 
 
 async def test_behind_a_dissolved_group_nobody_reads_anothers_direct_conversation(stage: Stage) -> None:

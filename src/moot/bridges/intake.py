@@ -24,6 +24,7 @@ from moot.flow.post import Post
 from moot.flow.record_arrival import RecordArrival
 from moot.hub import Hub
 from moot.hub.commands.slash import newest_of_a_person
+from moot.hub.external.bridges import digest_of
 from moot.model.entrance import DoorName
 from moot.model.records.chat_apps.bridge import (
     MAX_TRIES,
@@ -40,6 +41,8 @@ from moot.rules.words import slash
 log = structlog.get_logger("moot.bridges")
 
 RETRY_SECONDS = 0.2
+MAX_UNPAIRED = 1_000
+"""Chats that are remembered although nobody has paired them: anybody can write to a bot, or add it to a group."""
 
 
 class Manners(Struct, frozen=True):
@@ -64,11 +67,25 @@ class ChatIntake:
 
     async def hear(self, incoming: Incoming) -> None:
         """Return when it is stored, or needs not to be. Raises where the store cannot be written."""
+        if await self._is_one_too_many(incoming):
+            return
         async with self._locks[incoming.chat.id]:
             if isinstance(incoming, ChatSeen):
                 await self._seen(incoming)
             elif not incoming.account.is_bot:
                 await self._tried(incoming)
+
+    async def _is_one_too_many(self, incoming: Incoming) -> bool:
+        """Whether it comes from one more chat than strangers may leave behind; a code that is good lets it in."""
+        if await self._records.chat(self._door, incoming.chat.id) is not None:
+            return False
+        found = await self._records.chats(self._door)
+        if sum(chat.state is PairingState.FOUND for chat in found) < MAX_UNPAIRED:
+            return False
+        if isinstance(incoming, ChatSeen) and incoming.moved_from:
+            return False
+        code = code_in(incoming.text) if isinstance(incoming, Wrote) else ""
+        return not code or not await self._records.is_usable(self._door, digest_of(code))
 
     async def _tried(self, incoming: Wrote | Rewrote | Pressed) -> None:
         """What fails for no known reason is tried again, and laid aside after five times: the chat must go on."""
@@ -124,21 +141,28 @@ class ChatIntake:
         if before is not None and before.state in SETTLED:
             return
         if isinstance(incoming, Wrote) and (code := code_in(incoming.text)):
-            await self._unpaired.pair(incoming, chat, code)
+            if chat.state is not PairingState.PAIRED or await self._is_answered(incoming):
+                await self._unpaired.pair(incoming, chat, code)
             return
         if chat.state is not PairingState.PAIRED:
             if isinstance(incoming, Wrote):
                 await self._unpaired.tell(incoming, chat)
             return
-        account = await self._met(incoming)
+        await self._take_from(incoming, chat, await self._met(incoming))
+        failpoint("bridge.taken")
+
+    async def _take_from(
+        self, incoming: Wrote | Rewrote | Pressed, chat: BridgeChat, account: BridgeAccount
+    ) -> None:
         match incoming:
             case Wrote():
                 await self._wrote(incoming, chat, account)
+            case _ if not account.linked and not self._pace.passes(account.account):
+                log.info("too much in a minute", action="guest_slowed", key=incoming.key)
             case Rewrote():
                 await self._commands.edit(incoming, account)
             case Pressed():
                 await self._commands.press(incoming, chat, account)
-        failpoint("bridge.taken")
 
     async def _wrote(self, wrote: Wrote, chat: BridgeChat, account: BridgeAccount) -> None:
         command = slash.parse(wrote.text)
