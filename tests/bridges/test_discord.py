@@ -182,6 +182,22 @@ async def test_what_was_said_before_the_pairing_is_never_fetched(stage: Stage, s
     assert await stage.said(str(found.conversation)) == []
 
 
+async def test_what_was_erased_does_not_come_in_again(stage: Stage, server: FakeDiscord) -> None:
+    chat, where = await stage.group()
+    stage.world.say(chat, KARL, "heard, and erased")
+    await stage.quiet()
+    await stage.hub.conversations.delete(where)
+    await stage.disconnect()
+    await stage.connect()
+    await stage.quiet()
+    assert await stage.hub.conversations.list() == []
+    stage.world.say(chat, KARL, "something new")
+    await stage.quiet()
+    now = (await stage.chat(chat)).conversation
+    assert "something new" in [text for _, text in await stage.said(str(now))]
+    assert "heard, and erased" not in [text for _, text in await stage.said(str(now))]
+
+
 async def test_a_bots_account_in_a_text_means_its_agent(tmp_path: Path) -> None:
     id = "900000000000000077"
     token = f"{b64encode(id.encode()).decode()}.test-token.writer"

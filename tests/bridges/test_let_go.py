@@ -1,11 +1,15 @@
 """A chat that is unpaired, has moved, or whose conversation is erased: what was on its way, and what comes again."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from moot.bridges.bridge import ChatMoved, ChatRef, ChatSeen, Flooded
-from moot.model.records.chat_apps.bridge import BridgePost, ChatKind
+from moot.flow import issue_code
+from moot.model.change import DropRecord
+from moot.model.ids import ParticipantId
+from moot.model.records.chat_apps.bridge import BridgePost, ChatKind, PairingCode
 from tests.bridges.stage import Stage
 from tests.bridges.worlds import AGENTS, KARL, MemoryWorld
 from tests.support.waiting import until
@@ -86,3 +90,19 @@ async def test_posts_to_a_chat_that_is_not_known_any_more_go_out_too(
     monkeypatch.setattr(bridge, "send", send)
     stage.world.say(chat, KARL, "@writer one")
     await until(lambda: stage.hub.bridges.posts("sent"), lambda posts: any("one" in p.text for p in posts))
+
+
+def test_a_code_that_was_used_is_kept_to_say_since_when_its_chat_is_paired(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    who, long_ago = ParticipantId("user"), 10.0
+    used = PairingCode("d1", "discord", who, long_ago, used_by="1")
+    unused = PairingCode("d2", "discord", who, long_ago)
+    seen: Any = SimpleNamespace(records=lambda _: [used, unused])
+    monkeypatch.setattr("moot.flow.issue_code.find.participant", lambda *_: None)
+    monkeypatch.setattr("moot.flow.issue_code.find.is_owner", lambda *_: True)
+    monkeypatch.setattr("moot.flow.issue_code.acts.enter", lambda *_: None)
+    command = issue_code.IssueCode(who, "discord", "d3", 900.0)
+    at: Any = SimpleNamespace(now=1_000.0)
+    changes = issue_code.decide(command, seen, at).changes
+    assert [change.key for change in changes if isinstance(change, DropRecord)] == [("d2",)]

@@ -32,7 +32,7 @@ def decide(command: IssueCode, seen: Seen, at: Moment) -> Decision[PairingCode]:
     if not find.is_owner(find.participant(seen, command.author), at):
         raise NotPermitted("only the owner may pair chats", fix=("ask the owner for a code",))
     for old in seen.records(PAIRING_CODES.all()):
-        if old.until <= at.now:
+        if old.until <= at.now and not old.used_by:  # one that was used says since when its chat is paired
             draft.drop(PAIRING_CODES, old.digest)
     code = PairingCode(
         command.digest, command.bridge, command.author, until=at.now + command.seconds, created_at=at.now

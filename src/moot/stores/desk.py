@@ -96,8 +96,9 @@ class Dirty:
         """Records that are erased with a conversation must not be written."""
         for table in tables:
             if table.ends_with_conversation and (put := self.records.get(table.name)):
-                kept = {key: record for key, record in put.items() if record.conversation != conversation}
-                self.records[table.name] = kept
+                gone = {key: one for key, one in put.items() if one.conversation == conversation}
+                left = {key: table.remnant(one) for key, one in gone.items()} if table.remnant else {}
+                self.records[table.name] = {key: put[key] for key in put.keys() - gone.keys()} | left
 
     def commit(self, follows: int | None = None, *, alone: bool = False) -> Commit:
         """What listeners get once it is written; `alone`: nobody else has written since the commit before."""

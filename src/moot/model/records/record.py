@@ -5,7 +5,7 @@ looked up. Scopes ask for lookups, decisions put and drop records, and every sto
 alike; tables.py lists them. Not here: what belongs to the floor (turns, rounds, members), which is loaded as a whole.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -33,6 +33,7 @@ class Table(Generic[R]):
         all_at_once: bool = False,
         in_micros: tuple[str, ...] = (),
         ends_with_conversation: bool = False,
+        remnant: Callable[[R], R] | None = None,
         audited_as: str = "",
         by_beginning: bool = False,
         is_queue: bool = False,
@@ -48,6 +49,8 @@ class Table(Generic[R]):
         """Fields that stores keep as whole microseconds."""
         self.ends_with_conversation = ends_with_conversation
         """It goes when the conversation it names is erased."""
+        self.remnant = remnant
+        """What stays of one in that case; without it, nothing."""
         self.audited_as = audited_as
         """What the audit calls one; a decision that puts or drops it without an entry is refused by its draft."""
         self.by_beginning = by_beginning
@@ -148,8 +151,11 @@ class Shelves:
         for table in tables:
             if table.ends_with_conversation:
                 kept = self._by_table.get(table.name, {})
-                for key in [key for key, record in kept.items() if record.conversation == conversation]:
-                    del kept[key]
+                gone = [key for key, record in kept.items() if record.conversation == conversation]
+                for key in gone:
+                    record = kept.pop(key)
+                    if table.remnant is not None:
+                        kept[key] = table.remnant(record)
 
     def clear(self) -> None:
         self._by_table.clear()

@@ -192,6 +192,13 @@ class PairingCode(Struct, frozen=True, gc=False):
     created_at: float = 0.0
 
 
+def _only_heard(arrival: BridgeArrival) -> BridgeArrival:
+    """That it was heard outlives what it said: a chat app may bring it again, and it must not come in as new."""
+    return BridgeArrival(
+        arrival.bridge, arrival.key, arrival.chat, "", ArrivalState.DONE, created_at=arrival.created_at
+    )
+
+
 _TIMES = ("created_at", "updated_at")
 BRIDGE_CHATS = Table(
     "bridge_chats",
@@ -216,6 +223,7 @@ ARRIVALS = Table(
     by=("state",),
     in_micros=("created_at",),
     ends_with_conversation=True,
+    remnant=_only_heard,
 )
 BRIDGE_POSTS = Table(
     "bridge_posts",

@@ -194,6 +194,9 @@ WITH
     decisions_gone AS (DELETE FROM decisions WHERE conversation = ANY($1::text[])),
     cli_sessions_gone AS (DELETE FROM cli_sessions WHERE conversation = ANY($1::text[])),
     reservations_gone AS (DELETE FROM reservations WHERE conversation = ANY($1::text[])),
-    arrivals_gone AS (DELETE FROM arrivals WHERE conversation = ANY($1::text[])),
+    arrivals_gone AS (
+        UPDATE arrivals SET account = '', state = 'done', conversation = '', seq = 0, text = '', tries = 0, error = ''
+        WHERE conversation = ANY($1::text[])
+    ),
     bridge_posts_gone AS (DELETE FROM bridge_posts WHERE conversation = ANY($1::text[]))
 DELETE FROM conversations WHERE id = ANY($1::text[]);

@@ -199,6 +199,7 @@ DELETE FROM waits WHERE conversation = :conversation;
 DELETE FROM decisions WHERE conversation = :conversation;
 DELETE FROM cli_sessions WHERE conversation = :conversation;
 DELETE FROM reservations WHERE conversation = :conversation;
-DELETE FROM arrivals WHERE conversation = :conversation;
+UPDATE arrivals SET account = '', state = 'done', conversation = '', seq = 0, text = '', tries = 0, error = ''
+    WHERE conversation = :conversation;
 DELETE FROM bridge_posts WHERE conversation = :conversation;
 DELETE FROM conversations WHERE id = :conversation;

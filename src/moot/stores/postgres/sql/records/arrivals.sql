@@ -18,7 +18,7 @@ ON CONFLICT (bridge, "key") DO UPDATE SET
     error = excluded.error, created_us = excluded.created_us;
 
 -- name: drop
--- None is dropped but with its conversation.
+-- None is dropped: what is left when its conversation is erased says only that it was heard.
 DELETE FROM arrivals WHERE bridge = $1 AND "key" = $2;
 
 -- name: by_key
