@@ -122,7 +122,7 @@ def test_a_pulse_runs_from_the_true_sender(profile: Profile, hub: RunningHub) ->
         }"""
     )
     hub.api("POST", "/api/agents/arya/send", {"text": "coming from below"}, Moot_Act_As="gendry")
-    page.wait_for_function("window.pulses.length > 0")
+    page.wait_for_function("() => window.pulses.length > 0")
     assert page.evaluate("window.pulses")[0] == "gendry"
 
 
@@ -177,6 +177,10 @@ def test_an_agent_is_added_from_the_map_and_opened_by_keys(page: Page, hub: Runn
     expect(page.locator(".side-panel")).to_contain_text("arya is superior of gendry. Both may start.")
 
 
+COUNTED = """() => [...document.querySelectorAll('.map-label__count')]
+  .reduce((sum, one) => sum + Number(one.dataset.count), 0)"""
+
+
 def test_looking_back_shows_what_had_passed_by_then(profile: Profile, hub: RunningHub) -> None:
     before = datetime.now(UTC).isoformat()
     hub.api("POST", "/api/agents/gendry/send", {"text": "to look back on"}, Moot_Act_As="arya")
@@ -185,13 +189,11 @@ def test_looking_back_shows_what_had_passed_by_then(profile: Profile, hub: Runni
     page = signed_in(profile(), hub, f"/topology?at={quote(datetime.now(UTC).isoformat())}")
     expect(page.get_by_test_id("replay")).to_be_visible()
     expect(page.locator(".map-label__count").first).to_be_visible()
-    now = int(page.locator(".map-label__count").first.get_attribute("data-count") or 0)
+    now = page.evaluate(COUNTED)
     page.goto(f"{hub.url}/topology?at={quote(before)}")
     expect(page.get_by_test_id("replay")).to_be_visible()
-    page.wait_for_timeout(500)
-    counted = page.locator(".map-label__count")
-    then = int(counted.first.get_attribute("data-count") or 0) if counted.count() else 0
-    assert then < now
+    page.wait_for_selector('.react-flow__node[data-id="arya"]')
+    page.wait_for_function(f"(now) => ({COUNTED})() < now", arg=now)
     page.get_by_role("button", name="Back to live").click()
     expect(page.get_by_test_id("replay")).to_have_count(0)
 
