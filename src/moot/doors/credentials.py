@@ -10,7 +10,7 @@ from moot.rules.access import Principal, unauthenticated
 
 
 class Credential:
-    """The credential of one request: whose it is, and whether it is valid as soon as that is known."""
+    """The credential of one request: whose it is, and, once that was checked, whether it is valid."""
 
     def __init__(self, who: Principal, ask: Callable[[], Awaitable[bool]] | None = None) -> None:
         """`ask` reads whether it is valid; without it, somebody else has vouched for the caller."""

@@ -43,59 +43,61 @@ def scope(command: AnswerDecision) -> Scope:
 
 
 def decide(command: AnswerDecision, seen: Seen, at: Moment) -> Decision[PersonsDecision]:
-    asked = seen.record(DECISIONS, command.id)
-    if asked is None or asked.to != command.author:
+    decision = seen.record(DECISIONS, command.id)
+    if decision is None or decision.to != command.author:
         raise unknown(command.id)
-    answer = _chosen(asked, command.answer)
+    answer = _chosen(decision, command.answer)
     draft = Draft(seen, at)
-    state = asked.state_at(at.now)
+    state = decision.state_at(at.now)
     if state is not DecisionState.OPEN:
-        raise _over(draft, asked, state)
-    room = find.open_room(draft, asked.conversation)
-    is_awaited = _is_awaited(asked, None if command.turn is None else seen.turn(command.turn))
-    said = post.speak(
+        raise _over(draft, decision, state)
+    room = find.open_room(draft, decision.conversation)
+    is_awaited = _is_awaited(decision, None if command.turn is None else seen.turn(command.turn))
+    posted = post.speak(
         room,
         find.member(room, command.author),
         structs.replace(
-            post.posting(command.author, room.id, answer, reply_to=asked.seq, intent=_meant(answer)),
+            post.posting(command.author, room.id, answer, reply_to=decision.seq, intent=_meant(answer)),
             quiet=is_awaited,
         ),
     )
-    asked = structs.replace(
-        asked,
+    decision = structs.replace(
+        decision,
         state=DecisionState.ANSWERED,
         answer=answer,
-        answer_seq=said.message.seq,
+        answer_seq=posted.message.seq,
         updated_at=at.now,
     )
-    draft.put(DECISIONS, asked)
-    wait = draft.record(WAITS, asked.conversation, asked.seq)
+    draft.put(DECISIONS, decision)
+    wait = draft.record(WAITS, decision.conversation, decision.seq)
     if wait is not None and is_awaited:
-        draft.put(WAITS, structs.replace(wait, answer=said.message.seq))
+        draft.put(WAITS, structs.replace(wait, answer=posted.message.seq))
     elif wait is not None:
-        draft.drop(WAITS, asked.conversation, asked.seq)
-    detail = {"asked_by": asked.by, "conversation": room.id, "seq": said.message.seq}
-    acts.enter(draft, AuditedAct.DECISION_ANSWERED, command.author, f"decision {asked.id}", detail)
-    draft.emit(EventType.DECISION_ANSWERED, room, by=command.author, body=structs.asdict(asked))
-    return Decision(draft.changes(), asked)
+        draft.drop(WAITS, decision.conversation, decision.seq)
+    detail = {"asked_by": decision.by, "conversation": room.id, "seq": posted.message.seq}
+    acts.enter(draft, AuditedAct.DECISION_ANSWERED, command.author, f"decision {decision.id}", detail)
+    draft.emit(EventType.DECISION_ANSWERED, room, by=command.author, body=structs.asdict(decision))
+    return Decision(draft.changes(), decision)
 
 
-def _is_awaited(asked: PersonsDecision, turn: Turn | None) -> bool:
+def _is_awaited(decision: PersonsDecision, turn: Turn | None) -> bool:
     """Whether whoever asked goes on with the answer by itself. If its turn is over or begun anew, or it has given up,
     nobody does: then the answer calls it as any message of a person does."""
-    if turn is not None and (turn.state is not RUNNING or turn.started_at > asked.created_at):
+    if turn is not None and (turn.state is not RUNNING or turn.started_at > decision.created_at):
         return False
-    return bool(asked.until)
+    return bool(decision.until)
 
 
-def _over(draft: Draft, asked: PersonsDecision, state: DecisionState) -> Conflict:
-    if asked.answer:
+def _over(draft: Draft, decision: PersonsDecision, state: DecisionState) -> Conflict:
+    if decision.answer:
         return Conflict(
-            f"{asked.id} is already {state}", detail=f"the answer was: {asked.answer}", state=state.value
+            f"{decision.id} is already {state}",
+            detail=f"the answer was: {decision.answer}",
+            state=state.value,
         )
-    name = draft.name(asked.by)
+    name = draft.name(decision.by)
     return Conflict(
-        f"{asked.id} is already {state}: {name} stopped waiting before you answered",
+        f"{decision.id} is already {state}: {name} stopped waiting before you answered",
         detail=f"your answer was not delivered; {name} hears it if you send it as a message",
         fix=(Hint(Act.SEND_TO_AGENT, agent=name),),
         state=state.value,
@@ -114,16 +116,16 @@ def _meant(answer: str) -> Intent:
     return Intent(word) if word in ANSWERS else Intent.INFORM
 
 
-def _chosen(asked: PersonsDecision, answer: str) -> str:
+def _chosen(decision: PersonsDecision, answer: str) -> str:
     """One of the choices, however it is written; by its number too."""
-    if not asked.choices:
+    if not decision.choices:
         return answer
-    by_word = {choice.casefold(): choice for choice in asked.choices}
-    by_number = {str(number): choice for number, choice in enumerate(asked.choices, 1)}
+    by_word = {choice.casefold(): choice for choice in decision.choices}
+    by_number = {str(number): choice for number, choice in enumerate(decision.choices, 1)}
     word = answer.strip().casefold()
     found = by_word.get(word) or by_number.get(word)
     if found is None:
         raise BadValue(
-            f'"{answer[:80]}" is not one of the choices', detail=f"choices are {', '.join(asked.choices)}"
+            f'"{answer[:80]}" is not one of the choices', detail=f"choices are {', '.join(decision.choices)}"
         )
     return found

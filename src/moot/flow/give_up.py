@@ -75,7 +75,7 @@ def decide(command: GiveUp, seen: Seen, at: Moment) -> Decision[None]:
 
 
 def _knows(room: Room, command: GiveUp) -> None:
-    for turn in _asked(room, command):
+    for turn in _answering(room, command):
         answers.unawaited(room, turn)
     room.draft.drop(WAITS, command.conversation, command.seq)
 
@@ -89,21 +89,21 @@ def _hand_over(room: Room, wait: Wait, command: GiveUp) -> None:
 
 
 def _went_on(room: Room, wait: Wait | None, command: GiveUp) -> None:
-    draft, asked = room.draft, _asked(room, command)
-    for turn in asked:
+    draft, answering = room.draft, _answering(room, command)
+    for turn in answering:
         answers.left_alone(room, turn)
     if command.decision is not None:
         decision = draft.seen.record(DECISIONS, command.decision)
         if decision is not None and decision.state is DecisionState.OPEN:
             draft.put(DECISIONS, structs.replace(decision, until=0.0, updated_at=draft.at.now))
         draft.drop(WAITS, command.conversation, command.seq)
-    elif wait is not None and asked:
+    elif wait is not None and answering:
         draft.put(WAITS, structs.replace(wait, host=HostId("")))
     elif wait is not None:  # its turn has ended, and nobody noted how
         answers.hand_over(room, wait, draft.seen.message(wait.conversation, wait.seq), None)
 
 
-def _asked(room: Room, command: GiveUp) -> list[Turn]:
+def _answering(room: Room, command: GiveUp) -> list[Turn]:
     """The open turns that are to answer the question."""
     waiting = room.asks.get(command.turn) if command.turn is not None else None
     turns = (*room.turns.values(), *(() if waiting is None else (waiting,)))

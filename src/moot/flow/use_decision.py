@@ -29,13 +29,13 @@ def scope(command: UseDecision) -> Scope:
 
 def decide(command: UseDecision, seen: Seen, at: Moment) -> Decision[bool]:
     """Answers whether it was still to be used."""
-    asked = seen.record(DECISIONS, command.id)
-    if asked is None or asked.by != command.author:
+    decision = seen.record(DECISIONS, command.id)
+    if decision is None or decision.by != command.author:
         raise answer_decision.unknown(command.id)
-    if asked.state is not DecisionState.ANSWERED:
+    if decision.state is not DecisionState.ANSWERED:
         return Decision([], False)
     draft = Draft(seen, at)
-    draft.put(DECISIONS, structs.replace(asked, state=DecisionState.USED, updated_at=at.now))
-    detail = {"asked_by": asked.by, "conversation": asked.conversation, "seq": asked.seq}
-    acts.enter(draft, AuditedAct.DECISION_USED, command.author, f"decision {asked.id}", detail)
+    draft.put(DECISIONS, structs.replace(decision, state=DecisionState.USED, updated_at=at.now))
+    detail = {"asked_by": decision.by, "conversation": decision.conversation, "seq": decision.seq}
+    acts.enter(draft, AuditedAct.DECISION_USED, command.author, f"decision {decision.id}", detail)
     return Decision(draft.changes(), True)

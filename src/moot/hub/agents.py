@@ -238,7 +238,7 @@ class Agents(AgentCalls):
 
     @in_process("doors record their callers with it")
     def noticed(self, id: str, door: str) -> None:
-        """The same for who asked something at a door of this process; costs no waiting, and is kept now and then."""
+        """As `seen`, for callers of a door of this process: returns at once, and is stored only now and then."""
         self._core.sessions.seen(ParticipantId(id), door)
 
     async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
@@ -261,7 +261,7 @@ class Agents(AgentCalls):
 
     @in_process("doors issue tokens with it")
     async def mint_token(self, name: str, *, scopes: Sequence[str], shown: str) -> shapes.IssuedToken:
-        """The same for who showed a token itself, by its id: the new one ends with that."""
+        """As `issue_token`, for a caller with a token of its own (`shown`, its id): both end together."""
         return await issue(self._core, self._me, name, scopes, shown)
 
     async def revoke_token(self, name: str, id: str) -> shapes.Token:
@@ -282,7 +282,7 @@ class Agents(AgentCalls):
 
     @in_process("doors look up tokens with it")
     def bearers(self) -> Bearers:
-        """Whose tokens are, for a door."""
+        """Finds out for a door whose a token is."""
         return Bearers(self._core)
 
     async def _pause(self, name: str, *, paused: bool) -> shapes.Agent:
@@ -304,7 +304,7 @@ class Agents(AgentCalls):
         return agent
 
     async def _shapes(self, people: Iterable[Participant]) -> Shapes:
-        """What an agent thinks with, and where that is reached, is the owner's to know."""
+        """Brains are shown to the owner only."""
         found = await all_shaped(self._core, people)
         return found if self._me == self._core.user else [structs.replace(one, brain="") for one in found]
 
@@ -347,8 +347,8 @@ def _agent_shape(
 ) -> shapes.Agent:
     now = core.parts.clock.now()
     if doing is None:
-        heard = core.live_turns.heard(who.id)
-        speaking = any(str(turn.id) == heard for turn in open_turns)
+        streaming = core.live_turns.streaming(who.id)
+        speaking = any(str(turn.id) == streaming for turn in open_turns)
         doing = activity(who, open_turns, last, now=now, speaking=speaking)
         running = {str(turn.id) for turn in open_turns if turn.state is TurnState.RUNNING}
         waits = core.live_turns.waiting(who.id)

@@ -1,4 +1,4 @@
-"""What all voices of one open hub share, and the way from each of them into the store.
+"""What all callers of one open hub share, and how their writes get into the store.
 
 Above: Hub, its conversations, agents, commands and queries. Below: runtime.py puts it together and keeps it alive.
 """
@@ -50,7 +50,7 @@ async def no_reload() -> Reloaded:
 
 
 async def nothing_to_watch() -> None:
-    """For a home that is only looked at: what others do is seen when it is read."""
+    """For a home opened to read: there is nothing to watch."""
 
 
 class HostedAgents(Protocol):
@@ -78,7 +78,7 @@ class Core:
         self.openers: JsonObject = {}
         """Doors that peers on the hub's socket may come in by; see process/rpc.py."""
         self.watch: Callable[[], Awaitable[None]] = nothing_to_watch
-        """From now on other processes tell what happens."""
+        """Have other processes send their events from now on."""
         self.expect: Callable[[float], None] = lambda due: None
         """Something comes due at this moment that no event tells of."""
         self.add_agents: Callable[[Sequence[AgentSpec]], Awaitable[None]] = no_agents
@@ -115,11 +115,11 @@ class Core:
         return self._sessions
 
     def partials(self) -> dict[TurnId, str]:
-        """Turns run here of which words have been heard, with these words."""
+        """What turns that run here have said so far."""
         return self._host.partials() if self._host is not None else {}
 
     def admitting(self, admission: Admission, settled: Callable[[], None]) -> "Core":
-        """The same for a voice that came in by a door: whether it may is settled inside each of its decisions."""
+        """This core for a caller of a door: every decision it asks for also checks that it may."""
         voice = copy(self)
         voice._admission, voice._settled = admission, settled
         return voice
@@ -129,7 +129,7 @@ class Core:
         return f"{self._opening}{next(self._keys):x}"
 
     def entered_by(self, entrance: Entrance) -> "Core":
-        """The same for a voice that came in like this."""
+        """This core for a caller that came in this way."""
         voice = copy(self)
         voice._entrance = entrance
         return voice
@@ -139,7 +139,7 @@ class Core:
         return self._entrance
 
     async def do(self, verb: Verb[C, A], command: C) -> A:
-        """Carry out a verb; a name nobody has is refused with those that come near."""
+        """Carry out a verb; the refusal of an unknown name suggests similar ones."""
         if (full := self.parts.log.refusal) is not None:
             raise full
         try:
@@ -151,7 +151,7 @@ class Core:
         return answer
 
     async def _record(self, verb: Verb[C, A], command: C, error: MootError) -> None:
-        """Enter what was refused to an agent, before it hears of it."""
+        """Put the refusal on record before the agent gets it."""
         order = refused(verb, command, error)
         if order is None or order.agent == self.user:
             return
@@ -185,7 +185,7 @@ class Core:
 
 
 def refused(verb: object, command: object, error: MootError) -> record_refusal.RecordRefusal | None:
-    """What is to be recorded of a refusal; None where nobody is known to have asked."""
+    """What is to be recorded of a refusal; None where the command has no author."""
     message = getattr(command, "message", command)
     author = getattr(message, "author", None)
     if not author:

@@ -34,21 +34,21 @@ class Decisions(DecisionCalls):
             raise BadValue(f'unknown state of a decision "{state}"', detail=f"expected one of {known}")
         found = sorted((await self._mine()).values(), key=lambda one: (one.created_at, one.id))
         now = self._core.parts.clock.now()
-        meant = [one for one in found if state is None or one.state_at(now).value == state]
+        matching = [one for one in found if state is None or one.state_at(now).value == state]
         older = await self._found(before) if before is not None else None
-        return [self._shape(one) for one in newest_before(meant, older, limit)]
+        return [self._shape(one) for one in newest_before(matching, older, limit)]
 
     async def get(self, id: str) -> shapes.PersonsDecision:
         return self._shape(await self._found(id))
 
     async def answer(self, id: str, answer: str) -> shapes.PersonsDecision:
-        asked = await self._found(id)
-        question = await self._core.parts.store.message(asked.conversation, asked.seq)
+        decision = await self._found(id)
+        question = await self._core.parts.store.message(decision.conversation, decision.seq)
         command = answer_decision.AnswerDecision(
             self._speaker.me,
-            asked.id,
+            decision.id,
             self._speaker.checked(answer),
-            asked.conversation,
+            decision.conversation,
             question.turn if question is not None else None,
         )
         return self._shape(await self._core.do(answer_decision, command))
@@ -87,8 +87,8 @@ class Decisions(DecisionCalls):
     async def was_asked(self, question: str) -> bool:
         """Whether anybody has put this question to the owner, whatever the answer was."""
         owner = await self._core.directory.participant(self._core.parts.settings.hub.user)
-        asked = await self._core.parts.store.records(DECISIONS.where(to=owner.id))
-        return any(one.question == question for one in asked)
+        decisions = await self._core.parts.store.records(DECISIONS.where(to=owner.id))
+        return any(one.question == question for one in decisions)
 
     async def _own(self) -> Sequence[PersonsDecision]:
         """What this one asked the owner."""

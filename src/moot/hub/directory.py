@@ -37,7 +37,7 @@ class Directory:
         self._read_kept = 0
         """Of the reads of the registry, which one the names in memory come from."""
         self.on_rename: Callable[[], None] = lambda: None
-        """Called when somebody is called otherwise than before."""
+        """Called when somebody's name has changed."""
 
     async def refresh(self) -> None:
         """Read the registry again. Of several reads that overlap, one that began earlier never undoes a later one."""
@@ -86,8 +86,8 @@ class Directory:
         return found
 
     def meant_by(self, words: str) -> str:
-        """Whom words stand for to whom something is to be said: a name, or what somebody is shown as. A name wins; of
-        several who are shown alike nobody is meant."""
+        """The name of the agent that a caller addresses by its name or by its display name. Names win; a display name
+        that several agents have is refused."""
         if words in self._named or ParticipantId(words) in self._known:
             return words
         looks = words.strip().casefold()
@@ -170,7 +170,7 @@ class Directory:
 
 
 async def _sought(find: Callable[[str], Awaitable[T | None]], ref: str) -> T | None:
-    """Nothing goes by what is no text."""
+    """Look it up; a text that cannot be encoded is nobody's name."""
     try:
         return await find(ref)
     except UnicodeEncodeError:

@@ -1,5 +1,5 @@
-"""Turns of which words are heard now, with these words, or that wait for a process, whichever host runs them: what
-the live lane says beyond the store.
+"""What running turns have said so far, and which of them wait for a process: what the live lane carries beyond the
+store, for turns of any host.
 
 Above: hub/agents.py, which says of an agent that it thinks or writes; `hub.live`. A hint: a turn counts only while the
 store says that it runs, and a piece that was lost is missing.
@@ -15,7 +15,7 @@ from moot.model.event import Event, EventType
 from moot.model.ids import ParticipantId
 from moot.rules.activity import Activity
 
-MAX_HEARD = 10_000
+MAX_AGENTS = 10_000
 MAX_TEXTS = 1_000
 MAX_UNITS = 1_000_000
 """Of one turn; then only what follows is kept."""
@@ -53,7 +53,7 @@ class LiveText(Struct):
 
 class LiveTurns:
     def __init__(self) -> None:
-        self._heard: OrderedDict[ParticipantId, str] = OrderedDict()
+        self._streaming: OrderedDict[ParticipantId, str] = OrderedDict()
         self._waiting: OrderedDict[ParticipantId, tuple[str, Activity]] = OrderedDict()
         self._texts: OrderedDict[str, LiveText] = OrderedDict()
 
@@ -64,18 +64,18 @@ class LiveTurns:
             self._say(event)
         if event.type is not EventType.AGENT_ACTIVITY:
             return
-        self._heard.pop(event.by, None)
+        self._streaming.pop(event.by, None)
         self._waiting.pop(event.by, None)
         body = event.body or {}
         doing = body.get("activity")
         if isinstance(doing, dict) and doing.get("state") == STREAMING:
-            self._heard[event.by] = str(body.get("turn"))
-            if len(self._heard) > MAX_HEARD:
-                self._heard.popitem(last=False)
+            self._streaming[event.by] = str(body.get("turn"))
+            if len(self._streaming) > MAX_AGENTS:
+                self._streaming.popitem(last=False)
         elif isinstance(doing, dict) and doing.get("state") == QUEUED:
             waits = Activity(QUEUED, str(doing.get("label")), float(doing.get("since") or 0.0))
             self._waiting[event.by] = (str(body.get("turn")), waits)
-            if len(self._waiting) > MAX_HEARD:
+            if len(self._waiting) > MAX_AGENTS:
                 self._waiting.popitem(last=False)
 
     def waiting(self, agent: ParticipantId) -> tuple[str, Activity] | None:
@@ -100,9 +100,9 @@ class LiveTurns:
                 self._texts.popitem(last=False)
         found.add(offset, piece)
 
-    def heard(self, agent: ParticipantId) -> str | None:
-        """The turn in which the agent was heard last, while it was."""
-        return self._heard.get(agent)
+    def streaming(self, agent: ParticipantId) -> str | None:
+        """The turn whose text the agent is streaming."""
+        return self._streaming.get(agent)
 
     def text_of(self, turn: str) -> LiveText | None:
         """The text of a turn as far as it was streamed here."""

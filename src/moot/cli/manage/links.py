@@ -83,15 +83,15 @@ def show(session: Session, id: str, prompts: bool, also_prompts: bool) -> None:
 
     async def work(hub: Hub) -> tuple[shapes.Link, list[shapes.Message]]:
         found = await hub.links.get(id)
-        return found, await _said(hub, found)
+        return found, await _newest_messages(hub, found)
 
-    link, said = with_links(session, work)
+    link, messages = with_links(session, work)
     if session.json:
-        session.screen.data({**link.to_dict(), "messages": [message.to_dict() for message in said]})
+        session.screen.data({**link.to_dict(), "messages": [message.to_dict() for message in messages]})
         return
     session.screen.say(link.sentence)
     session.screen.say(f"  id {link.id}, channel {link.channel}, set {where_set(link)}")
-    for message in said:
+    for message in messages:
         session.screen.say(f"  {clock_time(message.at)} {message.sender}: {message.text}")
 
 
@@ -108,7 +108,7 @@ def _show_prompts(session: Session, prompts: shapes.LinkPrompts) -> None:
                 session.screen.say(f"\n{part}")
 
 
-async def _said(hub: Hub, link: shapes.Link) -> list[shapes.Message]:
+async def _newest_messages(hub: Hub, link: shapes.Link) -> list[shapes.Message]:
     return await hub.messages(link.channel, before=LAST, limit=SHOWN)
 
 
@@ -309,7 +309,7 @@ async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
     messages: list[shapes.Message] = []
     with suppress(NotFound):
         messages = await hub.messages(f"{CHANNEL}{id}", before=LAST, limit=limit)
-    said = [
+    spoken = [
         {
             "at": message.at,
             "by": message.sender,
@@ -320,4 +320,4 @@ async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
         }
         for message in messages
     ]
-    return sorted((*done, *said), key=lambda entry: str(entry["at"]))[-limit:]
+    return sorted((*done, *spoken), key=lambda entry: str(entry["at"]))[-limit:]

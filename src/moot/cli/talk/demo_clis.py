@@ -97,9 +97,9 @@ class CodingTour(WatchedTour):
         await self._until_streaming(hub, "abra")
         await hub.send("janus", QUESTION)
         await hub.settled(timeout=LONGEST_SECONDS)
-        for asked in await hub.decisions.list(state="open"):
-            self._screen.say(self._screen.dim(f"  You are asked: {' '.join(asked.question.split())}\n"))
-            await hub.decisions.answer(asked.id, ALLOW)
+        for decision in await hub.decisions.list(state="open"):
+            self._screen.say(self._screen.dim(f"  You are asked: {' '.join(decision.question.split())}\n"))
+            await hub.decisions.answer(decision.id, ALLOW)
         await hub.settled(timeout=LONGEST_SECONDS)
 
     async def _until_streaming(self, hub: Hub, name: str) -> None:

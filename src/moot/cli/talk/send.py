@@ -194,8 +194,8 @@ async def sending(session: Session, options: SendOptions, agent: str, text: str)
                     "--max-turns cannot be combined with --as and an agent: it holds in groups, and "
                     "between two agents limits.chain_turns bounds the chain"
                 )
-            said = {"text": text, "intent": options.intent}  # between agents the pair's own rules hold
-            where = await voice.conversations.implicit([agent], **said)
+            draft = {"text": text, "intent": options.intent}  # between agents the pair's own rules hold
+            where = await voice.conversations.implicit([agent], **draft)
         else:
             where, message["ref"] = await one_shot(voice, agent, text, options)
         done = await posted(

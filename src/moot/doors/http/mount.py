@@ -21,7 +21,7 @@ from moot.rules.access import unauthenticated
 
 NO_METHOD = 405
 Inner: TypeAlias = Callable[[Credential, Hub, Any, Any, Any], Awaitable[None]]
-"""An ASGI application that is told on whose credential is asked, and given the hub with that one's voice."""
+"""An ASGI application that gets the caller's credential, and the hub acting as that caller."""
 
 
 class Beside:

@@ -70,14 +70,14 @@ def expire(room: Room) -> None:
     for wait in room.draft.records(WAITS.where(conversation=room.id)):
         if 0.0 < wait.left_until <= room.now:
             room.draft.drop(WAITS, wait.conversation, wait.seq)
-            asked: Call | None = None
+            origin: Call | None = None
             for turn in [*room.turns.values(), *room.asks.all()]:
                 if (question := turn.question) is not None and question.seq == wait.seq:
-                    asked = question
+                    origin = question
                     unawaited(room, turn)
             if not room.conversation.archived:
                 text = f"{room.draft.name(wait.target)} has not answered question #{wait.seq} in time"
-                _tell(room, wait.asker, wait.seq, text, asked)
+                _tell(room, wait.asker, wait.seq, text, origin)
 
 
 def left_alone(room: Room, turn: Turn) -> None:
@@ -105,12 +105,12 @@ def _wake(room: Room, asker: ParticipantId, answer: Message) -> None:
     post.move_on(room)
 
 
-def _tell(room: Room, asker: ParticipantId, question: int, text: str, asked: Call | Message | None) -> None:
+def _tell(room: Room, asker: ParticipantId, question: int, text: str, origin: Call | Message | None) -> None:
     """A notice that gives the asker a turn, on the chain of its question as far as that is known."""
     member, seq = room.members.get(asker), room.conversation.next_seq
     if member is None or not member.speaks:
         return
-    root, hop = (RootId(address(room.id, seq)), 0) if asked is None else (asked.root, asked.hop)
+    root, hop = (RootId(address(room.id, seq)), 0) if origin is None else (origin.root, origin.hop)
     call = Call(asker, seq, False, 1, hop, root, RuleName.DIRECT, by=SYSTEM)
     blocks = _blocks(room, call)
     message = post.append(
@@ -137,6 +137,6 @@ def _tell(room: Room, asker: ParticipantId, question: int, text: str, asked: Cal
 def _blocks(room: Room, call: Call) -> dict[ParticipantId, RuleName]:
     """The rule that keeps the asker from a turn, if one does."""
     stop = brakes.chain_stop(call, room.draft.root(call.root), room.draft.at.terms.limits)
-    if stop is None and room.draft.participant(call.agent).paused:
+    if stop is None and room.draft.participant(call.agent).gets_no_turns:
         stop = RuleName.PAUSED
     return {} if stop is None else {call.agent: stop}

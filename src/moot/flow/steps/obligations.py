@@ -39,9 +39,9 @@ from moot.rules.room import Room
 def move_on(room: Room) -> None:
     """Hand the floor on after turns may have ended, and see what that means for who waits, and for a task."""
     post.move_on(room)
-    asked = [(turn, turn.question) for turn in room.put_turns.values() if turn.question]
-    still_asked = {question.seq for turn, question in asked if turn.state.is_open}
-    for turn, question in asked:
+    questions = [(turn, turn.question) for turn in room.put_turns.values() if turn.question]
+    still_asked = {question.seq for turn, question in questions if turn.state.is_open}
+    for turn, question in questions:
         if not turn.state.is_open and question.seq not in still_asked:
             answers.question_ended(room, turn, question)
     settle(room)
@@ -106,10 +106,10 @@ def _ending(room: Room, turn: Turn) -> TaskEnd:
         case TurnState.EXPIRED:
             return _hubs(TaskState.FAILED, "it gave no sign of life for too long")
         case _:
-            said = f"{turn.error}. It said: {turn.kept}" if turn.kept else turn.error
+            result = f"{turn.error}. It said: {turn.kept}" if turn.kept else turn.error
             misfit = turn.shape and turn.kept
             reason = "its result did not fit what was asked for" if misfit else "its turn failed"
-            return TaskEnd(TaskState.FAILED, said, reason=reason)
+            return TaskEnd(TaskState.FAILED, result, reason=reason)
 
 
 def _hubs(state: TaskState, reason: str) -> TaskEnd:
@@ -204,7 +204,7 @@ def ask_person(
         **({"choices": list(choices)} if choices else {}),
     }
     posted = post.speak(room, author, structs.replace(message, metadata=facts))
-    asked = PersonsDecision(
+    decision = PersonsDecision(
         id=id,
         by=author.id,
         to=person.id,
@@ -216,8 +216,8 @@ def ask_person(
         created_at=room.now,
         updated_at=room.now,
     )
-    draft.put(DECISIONS, asked)
-    draft.emit(EventType.DECISION_CREATED, room, by=author.id, body=structs.asdict(asked))
+    draft.put(DECISIONS, decision)
+    draft.emit(EventType.DECISION_CREATED, room, by=author.id, body=structs.asdict(decision))
     return posted
 
 

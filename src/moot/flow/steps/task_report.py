@@ -86,10 +86,10 @@ def _report_in(room: Room, task: Task, ending: TaskEnd, wakes: ParticipantId | N
     text = notice(room.draft, task, ending)
     if ending.by is not None and ending.by.id == task.to:
         post.notice(room, text, facts)
-        said = TaskMessage(ending.by, ending.result, Intent.REPORT, facts, task.root, task.hop, wakes)
+        news = TaskMessage(ending.by, ending.result, Intent.REPORT, facts, task.root, task.hop, wakes)
     else:
-        said = TaskMessage(THE_SYSTEM, text, "", facts, task.root, task.hop, wakes)
-    say(room, said)
+        news = TaskMessage(THE_SYSTEM, text, "", facts, task.root, task.hop, wakes)
+    say(room, news)
 
 
 def notice(draft: Draft, task: Task, ending: TaskEnd) -> str:
@@ -132,37 +132,37 @@ class TaskMessage(Struct, frozen=True, gc=False):
     wakes: ParticipantId | None = None
 
 
-def say(room: Room, said: TaskMessage) -> Message:
+def say(room: Room, news: TaskMessage) -> Message:
     """Say it, and give whom it wakes a turn for it, inside the brakes."""
     seq, draft = room.conversation.next_seq, room.draft
     calls: list[Call] = []
     blocks: dict[ParticipantId, RuleName] = {}
-    if said.wakes is not None:
-        by = said.author.id
-        call = Call(said.wakes, seq, False, 1, said.hop, said.root, RuleName.TASK, by=by)
+    if news.wakes is not None:
+        by = news.author.id
+        call = Call(news.wakes, seq, False, 1, news.hop, news.root, RuleName.TASK, by=by)
         calls.append(call)
-        stop = brakes.chain_stop(call, draft.root(said.root), draft.at.terms.limits)
-        if stop is None and draft.participant(said.wakes).gets_no_turns:
+        stop = brakes.chain_stop(call, draft.root(news.root), draft.at.terms.limits)
+        if stop is None and draft.participant(news.wakes).gets_no_turns:
             stop = RuleName.PAUSED
         if stop is not None:
-            blocks[said.wakes] = stop
+            blocks[news.wakes] = stop
     message = post.append(
         room,
-        links.OF_SYSTEM if said.author.kind is Kind.SYSTEM else links.beside(said.author),
+        links.OF_SYSTEM if news.author.kind is Kind.SYSTEM else links.beside(news.author),
         Message(
             conversation=room.id,
             seq=seq,
-            author=said.author.id,
-            kind=said.author.kind,
-            text=said.text,
-            root=said.root,
-            hop=said.hop,
+            author=news.author.id,
+            kind=news.author.kind,
+            text=news.text,
+            root=news.root,
+            hop=news.hop,
             at=room.now,
-            intent=said.intent,
-            round=room.floor.opener(room, said.author) if calls else 0,
-            metadata=room.floor.marked(room, said.metadata, said.author),
-            plan=why.plan(room, said.author, calls, blocks, len(calls)),
+            intent=news.intent,
+            round=room.floor.opener(room, news.author) if calls else 0,
+            metadata=room.floor.marked(room, news.metadata, news.author),
+            plan=why.plan(room, news.author, calls, blocks, len(calls)),
         ),
     )
-    room.floor.hand_out(room, message, Called(said.author.name, calls, blocks, [], None, len(calls)))
+    room.floor.hand_out(room, message, Called(news.author.name, calls, blocks, [], None, len(calls)))
     return message

@@ -1,6 +1,6 @@
-"""Who waits for which answer in this process: told by the turns that end, each turn by its own question.
+"""Questions whose askers wait in this process: each is settled by the end of the turn that answers it.
 
-Above: ask.py posts questions and waits here. Below: the log. One pair of ears for all: thousands may wait at once.
+Above: ask.py posts questions and waits here. Below: the log. One listener serves them all: thousands may wait at once.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class Questions:
         here and gets no event looks into the store when its time is over."""
 
     def on_events(self, events: list[Event]) -> None:
-        """Settle what was waited for."""
+        """Settle the questions whose turns have ended."""
         if not self._posting and not self._waiting:
             return
         for event in events:

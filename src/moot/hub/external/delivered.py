@@ -1,4 +1,6 @@
-"""What the model of an agent's session has surely read, noted for the other processes of it: `run/hooks/ID.json`.
+"""Which turns the model of an outside agent's session has certainly read, kept in `run/hooks/ID.json`.
+
+A session has several processes (its MCP server, and a hook for each event of its client), which share it by this file.
 
 Only what is noted counts. Whatever is lost on the way here, a note that was never written or one half written, costs a
 repetition and no message.
@@ -22,13 +24,13 @@ class Handovers(Struct, frozen=True):
     session: int = 0
     """The process of the session's server; of another session, all this is void."""
     greeted: bool = False
-    """A hook of this session has spoken."""
+    """A hook of this session has delivered something before."""
     handed: tuple[str, ...] = ()
-    """A hook of this session wrote them to the client, and said so afterwards."""
+    """Turns that a hook of this session wrote to the client and then confirmed."""
     taken: bool = False
-    """The turn that they were given to came to its end: nobody broke it off and threw them away."""
+    """The client's turn that got them has ended, and was not broken off, which would have thrown them away."""
     asked: tuple[str, ...] = ()
-    """It asked, and was given them."""
+    """Turns that the session fetched itself, by a tool."""
 
     @property
     def read(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Handing messages out to those who ask: outside agents, and persons who have no screen here (FLOOR part 7).
+"""Giving waiting messages to those who fetch them: outside agents, and people who have no screen here (FLOOR part 7).
 
 What an outside agent is given opens a turn of its own; a reply ends it with a message, asking again ends it as passed.
 What somebody was given before is named by `handed`, so that a new session is given again what nobody has acted on.
@@ -60,7 +60,7 @@ async def check(core: Core, request: CheckRequest) -> shapes.Handed:
 
 
 async def hand_out(core: Core, request: CheckRequest) -> shapes.Handed:
-    """The same, for who tells later that it has reached whom it is for."""
+    """As `check`, but without noting it as delivered: the caller confirms that later."""
     who = core.directory.known(request.who)
     if who is None:
         raise NotFound(f"nobody is called {request.who}", what="agent", ref=request.who)
@@ -75,7 +75,7 @@ async def hand_out(core: Core, request: CheckRequest) -> shapes.Handed:
 
 
 async def wait(core: Core, request: CheckRequest, seconds: float) -> shapes.Handed:
-    """The same, but waits until there is something; empty after the timeout."""
+    """As `check`, but waits until there is something; empty after the timeout."""
     found = await check(core, request)
     who = core.directory.known(request.who)
     if found.handed or who is None or who.kind is not Kind.EXTERNAL:
@@ -96,7 +96,7 @@ async def wait(core: Core, request: CheckRequest, seconds: float) -> shapes.Hand
 
 
 async def _whole(core: Core, request: CheckRequest) -> shapes.Handed:
-    """What waits, taken as a whole: who goes away while it is being taken gives it back."""
+    """All that waits, or nothing: if the caller is cancelled meanwhile, the turns are given back."""
     taking = asyncio.ensure_future(_to_an_agent(core, request))
     try:
         return await asyncio.shield(taking)
@@ -179,7 +179,7 @@ def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
 
 
 def _noted(core: Core, request: CheckRequest, found: shapes.Handed) -> shapes.Handed:
-    """For hooks of the same session, which are not to hand over again what its model was given here."""
+    """Note it for hooks of the same session, so that they do not deliver it again."""
     who = core.directory.known(request.who)
     if found.handed and who is not None and who.kind is Kind.EXTERNAL:
         handovers_of(core.parts.home, who).note_asked(found.handed)
@@ -213,7 +213,7 @@ async def reply(
 
 
 async def pass_over(core: Core, me: ParticipantId, to: tuple[ConversationId, int]) -> None:
-    """Nothing to say: the end of the turn one has there, if one has."""
+    """End the turn one has open there, if any, without a word."""
     turn = await _open_at(core, me, to[0])
     if turn is not None:
         await core.do(finish, Finish(turn.id, turn.fence, Said(None)))

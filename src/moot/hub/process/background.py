@@ -1,4 +1,4 @@
-"""What runs beside everything else in one open hub, and ends with it."""
+"""Background tasks of one open hub: started with `spawn`, cancelled when the hub closes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -31,7 +31,7 @@ class BackgroundTasks:
 
 
 class Once:
-    """A look around that many may ask for: those who ask while it runs get one more look after it."""
+    """Runs one function at a time: requests that come while it runs are served by one more run after it."""
 
     def __init__(self, tasks: BackgroundTasks) -> None:
         self._tasks = tasks

@@ -1,4 +1,4 @@
-"""Following one file by the means of the platform: whoever writes it, replaces it or takes it away is noticed.
+"""Watching one file with the operating system's own means: writes, replacements and deletions are noticed.
 
 The file is watched and not its folder, in which a database is written all the time; only while there is no file, or
 where it is a link that may be turned elsewhere, the folder is too. Above: settings_in_force.py, in a hub alone: the
@@ -16,7 +16,7 @@ STEP_MS = 200
 
 
 async def changes(file: Path) -> AsyncIterator[None]:
-    """Once whenever a file is another, or its contents are; never ends. `OSError` where the system cannot watch."""
+    """Yields each time the file or its contents have changed; never ends. `OSError` where the system cannot watch."""
     seen = _identity(file)
     while True:
         seen = await _changed(file, seen)

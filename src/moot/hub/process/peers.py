@@ -1,7 +1,7 @@
-"""The other processes on this home: pinged about what concerns them, heard when something concerns us.
+"""The other processes on this home: we ping them about events that concern them, and listen to their pings.
 
-Who they are stands in the store (`hosts`), so there is nothing to configure and nobody to ask. Below: host/pings.py
-carries the lines; a lost one is made up for by the sweep.
+The store lists them (`hosts`), so there is nothing to configure. Below: host/pings.py carries the lines; what a lost
+ping announced is found by the sweep.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class Peers:
         """Somebody watches on another machine, as last seen."""
         self._calls: Calls | None = None
         self._early: list[tuple[JsonLine, Peer]] = []
-        """What was asked while the hub was still opening."""
+        """Calls that came while the hub was still opening."""
 
     @property
     def address(self) -> str:
@@ -62,7 +62,7 @@ class Peers:
         self._host = host
 
     def hear_live_with(self, arrived: Callable[[object], None]) -> None:
-        """What others send that is not stored anywhere goes there."""
+        """Set who gets what other processes send over the live lane."""
         self._live = arrived
 
     def answer_with(self, calls: Calls) -> None:
@@ -126,7 +126,7 @@ class Peers:
         return bool(self._watching)
 
     def send_to_watching(self, line: JsonLine) -> None:
-        """Those who watched when something was stored last. Who has no room for it does not get it."""
+        """Send to the processes that watched at the last commit; one whose buffer is full does not get it."""
         for address in self._watching:
             self._pinger.send(address, line)
 

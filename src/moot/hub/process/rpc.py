@@ -36,7 +36,7 @@ MAX_AT_ONCE = 1000
 
 
 class Visit(Protocol):
-    """What a door does for one peer for as long as it stays: hear what it says."""
+    """One peer at a door: gets its messages for as long as it stays connected."""
 
     facts: JsonObject
     """Sent to the peer when the door is open."""
@@ -80,7 +80,7 @@ class Calls:
             task.cancel()
 
     async def close(self) -> None:
-        """What is under way ends without an answer; what comes now is refused, and touches nothing any more."""
+        """Cancel calls that are running, and refuse new ones."""
         self._closing = True
         tasks = [task for by_number in self._under_way.values() for task in by_number.values()]
         for task in tasks:
@@ -160,7 +160,7 @@ class Calls:
             peer.send({"answer": number, "error": _error_fields(BadValue(f"events: {wrong}"))})
 
     async def _open(self, line: JsonLine, peer: Peer) -> None:
-        """A door of this process, for one peer, until it goes or shuts it."""
+        """Open a door of this process for one peer, until the peer leaves or closes it."""
         number = line["open"]
 
         def say(message: Json) -> None:
@@ -181,7 +181,7 @@ class Calls:
 
 
 def _door(word: Json) -> DoorName | None:
-    """The door that a program of this machine says it is; only the command line and its chat are any."""
+    """The door that a program on this machine names; only the command line and its chat are accepted."""
     return DoorName(word) if word in (DoorName.CLI, DoorName.TUI) else None
 
 

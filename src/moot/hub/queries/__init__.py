@@ -1,1 +1,1 @@
-"""What the hub is asked: why, deliveries, inbox, search, the inspector, turns, events. Nothing here writes."""
+"""Queries of the hub: why, deliveries, inbox, search, the inspector, turns, events. Nothing here writes."""

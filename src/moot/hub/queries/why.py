@@ -54,7 +54,7 @@ async def explained(core: Core, conversation: ConversationId, seq: int) -> shape
 
 
 def _words(duty: Duty, rule: RuleName, case: reasons.Case) -> str:
-    """What follows the agent's name."""
+    """The reason as a sentence that begins with the agent's name."""
     return why.AWAITED if rule is RuleName.ASK and duty is Duty.OBSERVES else reasons.reason(rule, case)
 
 

@@ -284,9 +284,9 @@ async def turns(call: ApiCall) -> TurnList:
 async def live(call: ApiCall) -> LiveTexts:
     where = call.query.conversation
     found = where and (await subject.conversation(call.hub, call.who, where)).id
-    heard = await call.hub.operator.live(conversation=found)
-    seen = {where: await _sees_id(call, where) for where in {turn.conversation for turn in heard}}
-    return LiveTexts([turn for turn in heard if seen[turn.conversation]])
+    live = await call.hub.operator.live(conversation=found)
+    seen = {where: await _sees_id(call, where) for where in {turn.conversation for turn in live}}
+    return LiveTexts([turn for turn in live if seen[turn.conversation]])
 
 
 async def dead_letters(call: ApiCall) -> TurnList:

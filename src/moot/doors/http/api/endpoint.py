@@ -149,11 +149,11 @@ class PathEndpoint:
     async def _waited(self, route: Route, call: ApiCall, receive: Any) -> Any:
         open_at_once = self._door.open_at_once
         with open_at_once.one(call.who) if route.waits_now(call) else nullcontext():
-            value = await self._while_asked(route.handle(call), receive)
+            value = await self._while_connected(route.handle(call), receive)
         await still_good_for(call.hub, call.who, value.handed if isinstance(value, Handed) else ())
         return value
 
-    async def _while_asked(self, work: Awaitable[Any], receive: Any) -> Any:
+    async def _while_connected(self, work: Awaitable[Any], receive: Any) -> Any:
         """Wait no longer than the caller does: what it would have been given is kept for its next request."""
         working = asyncio.ensure_future(work)
         others = [
