@@ -2,6 +2,9 @@
 
 import pytest
 
+from moot.errors import NotFound, NotPermitted
+from moot.model.entrance import DoorName
+from moot.model.ids import ParticipantId
 from moot.model.records.chat_apps.bridge import ChatKind
 from tests.bridges.stage import Stage
 from tests.bridges.worlds import AGENTS, EVE, KARL, Shown
@@ -234,3 +237,32 @@ async def test_a_decision_is_taken_by_a_button_and_only_by_whose_it_is(stage: St
 
 async def latest(stage: Stage, chat: str) -> Shown:
     return stage.world.posts(chat)[-1]
+
+
+async def test_the_owner_lets_a_chat_continue_a_conversation_that_exists(stage: Stage) -> None:
+    hub, name = stage.hub, stage.world.bridge_name
+    build = await hub.conversations.create("build", participants=["writer", "critic"])
+    await hub.post("build", "said before, in the terminal")
+    chat = stage.world.add_group(ChatKind.SUPERGROUP)
+    stage.world.say(chat, KARL, "/help")  # a channel is known once somebody wants something there
+    await stage.quiet()
+    with pytest.raises(NotFound, match='no conversation is called "built"'):
+        await hub.bridges.bind(name, chat, "built")
+    before = len(stage.world.posts(chat))
+    await hub.bridges.bind(name, chat, "build")
+    stage.world.say(chat, KARL, "@writer go on here")
+    shown = await stage.shown(chat, before)
+    assert [post.text for post in shown] == [
+        "This chat now continues build, with user, writer, critic.",
+        "writer answers writer go on here",
+    ]
+    assert (await stage.said(build.id))[0] == ("user", "said before, in the terminal")
+    guest = hub.voice_of(ParticipantId((await hub.bridges.accounts())[0].person), DoorName.CLI)
+    with pytest.raises(NotPermitted):
+        await guest.bridges.bind(name, chat, "build")
+    await hub.conversations.create("other", participants=["analyst"])
+    await hub.bridges.bind(name, chat, "other")
+    await hub.post("build", "no longer shown there")
+    assert [post.text for post in await stage.shown(chat, before + 2)] == [
+        "This chat now continues other, with user, analyst."
+    ]

@@ -342,3 +342,16 @@ async def test_trouble_before_a_post_is_handed_over_leaves_it_surely_unsent(
         await bridge.send(
             BridgePost("discord/1/1", "discord", "1", ConversationId("c"), 1, 1, "writer", "hi")
         )
+
+
+async def test_what_is_deleted_there_is_deleted_here(stage: Stage, server: FakeDiscord) -> None:
+    chat, where = await stage.group()
+    channel = server.channels[chat]
+    first = server.say(channel, KARL, "Karl", "a secret by mistake")
+    server.say(channel, KARL, "Karl", "and this stays")
+    await stage.quiet()
+    for _ in range(2):
+        server.delete(channel, first)
+    server.dispatch("MESSAGE_DELETE", {"id": "5", "channel_id": chat, "guild_id": "1"})
+    await stage.quiet()
+    assert [text for _, text in await stage.said(where)] == ["", "and this stays"]

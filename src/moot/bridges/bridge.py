@@ -58,6 +58,14 @@ class Rewrote(Struct, frozen=True):
     agent: str = ""
 
 
+class Erased(Struct, frozen=True):
+    """Somebody deleted what was heard before: its author or a moderator, which is not told."""
+
+    key: str
+    """Of what was deleted."""
+    chat: ChatRef
+
+
 def edit_key(key: str, at: int, text: str) -> str:
     """The key of an edit: of what was heard under `key`, at this second, to this text. There may be two in a second."""
     return f"{key}#{at}#{sha256(text.encode()).hexdigest()[:12]}"
@@ -87,7 +95,7 @@ class Pressed(Struct, frozen=True):
     agent: str = ""
 
 
-Incoming: TypeAlias = Wrote | Rewrote | ChatSeen | Pressed
+Incoming: TypeAlias = Wrote | Rewrote | Erased | ChatSeen | Pressed
 
 
 class PairedChat(NamedTuple):

@@ -6,6 +6,7 @@ Above: intake.py. Below: hub/commands/slash.py, which carries the same commands 
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from hashlib import sha256
 from typing import TypeAlias
 
@@ -14,7 +15,7 @@ from msgspec import structs
 
 from moot import shapes
 from moot.bridges import permissions, phrases
-from moot.bridges.bridge import ChatSeen, Pressed, Rewrote, Wrote
+from moot.bridges.bridge import ChatSeen, Erased, Pressed, Rewrote, Wrote
 from moot.bridges.guest_pace import MINUTE
 from moot.bridges.unpaired import UnpairedChats
 from moot.errors import Conflict, MootError, NotFound, NotPermitted, Trouble
@@ -172,6 +173,19 @@ class ChatCommands:
         await self._records.record(
             RecordArrival(self._door, edited.key, edited.chat.id, account.account, ArrivalState.DONE)
         )
+
+    async def erase(self, erased: Erased) -> None:
+        """What was deleted in the chat app is deleted here too. Where that cannot be, it stays as it is."""
+        arrival = await self._records.arrival(self._door, erased.key)
+        account = await self._records.account(self._door, arrival.account) if arrival is not None else None
+        if arrival is None or account is None or not arrival.seq:
+            return
+        voice = self._hub.voice_of(account.participant, self._door)
+        with suppress(
+            MootError
+        ):  # deleted already, in an archived conversation, or by now somebody else's account
+            message = await voice.message(f"{arrival.conversation}:{arrival.seq}")
+            await voice.delete(message.id, version=message.version)
 
     async def press(self, pressed: Pressed, chat: BridgeChat, account: BridgeAccount) -> None:
         """A button answers a decision, if it is this person's to decide, or resumes what a brake stopped."""

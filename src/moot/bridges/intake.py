@@ -11,7 +11,7 @@ import structlog
 from msgspec import Struct, structs
 
 from moot.bridges import phrases
-from moot.bridges.bridge import ChatSeen, Incoming, Pressed, Rewrote, Wrote
+from moot.bridges.bridge import ChatSeen, Erased, Incoming, Pressed, Rewrote, Wrote
 from moot.bridges.chat_commands import ChatCommands, OnChosen
 from moot.bridges.guest_pace import GuestPace
 from moot.bridges.unpaired import UnpairedChats, code_in
@@ -72,6 +72,8 @@ class ChatIntake:
         async with self._locks[incoming.chat.id]:
             if isinstance(incoming, ChatSeen):
                 await self._seen(incoming)
+            elif isinstance(incoming, Erased):
+                await self._commands.erase(incoming)
             elif not incoming.account.is_bot:
                 await self._tried(incoming)
 

@@ -1,6 +1,7 @@
 """Pair a chat elsewhere with a conversation, let go of it, or bind it to another conversation.
 
-Pairing needs a code that the owner was shown; it is used up by it. From then on people in the chat may wake agents.
+Pairing needs a code that the owner was shown, which is used up by it, or the owner's own word. From then on people in
+the chat may wake agents.
 Letting go holds also for a chat that the bots have left, and for what was on its way there.
 """
 
@@ -35,8 +36,9 @@ class PairChat(Struct, frozen=True, gc=False):
     conversation: str = ""
     """The one to bind it to; none lets go of it."""
     digest: str = ""
-    """Hash of the code shown; needed where the chat is not paired yet."""
+    """Hash of the code shown; needed where the chat is not paired yet, unless the owner says so."""
     account: str = ""
+    """Who wrote the code; empty where the owner says it elsewhere."""
 
 
 def scope(command: PairChat) -> Scope:
@@ -57,9 +59,11 @@ def decide(command: PairChat, seen: Seen, at: Moment) -> Decision[BridgeChat]:
     if not command.conversation:
         return _let_go(draft, chat, command.author)
     where = find.conversation(seen, command.conversation)
-    if chat.state is not PairingState.PAIRED:
+    is_owners = not command.account and find.is_owner(draft.participant(command.author), at)
+    if chat.state is not PairingState.PAIRED and not is_owners:
         code = usable(command, seen, at)
         draft.put(PAIRING_CODES, structs.replace(code, used_by=chat.chat))
+    if chat.state is not PairingState.PAIRED or is_owners:
         detail = {"title": chat.title, "conversation": where.id, "account": command.account}
         acts.enter(draft, AuditedAct.CHAT_PAIRED, command.author, _subject(chat), detail)
     chat = _bound(chat, where, command, at)

@@ -22,6 +22,11 @@ class BridgeCalls(Subject, subject="bridges"):
         """Issue a code that pairs one chat, once, when somebody writes `/pair CODE` there. For the owner only."""
 
     @not_over_http(OF_THE_OWNER)
+    async def bind(self, bridge: str, chat: str, conversation: str) -> shapes.ChatElsewhere:
+        """Let a chat continue a conversation that exists; it need not be paired before. What was said in the
+        conversation until now is not repeated in the chat. For the owner only."""
+
+    @not_over_http(OF_THE_OWNER)
     async def unpair(self, bridge: str, chat: str) -> shapes.ChatElsewhere:
         """Let go of a chat: nobody in it wakes an agent any more. Its conversation stays. For the owner only."""
 

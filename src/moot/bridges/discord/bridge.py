@@ -19,6 +19,7 @@ from hikari.impl import CacheSettings, GatewayBot, RESTApp, RESTClientImpl
 
 from moot.bridges.bridge import (
     Ears,
+    Erased,
     Flooded,
     FloodRule,
     Incoming,
@@ -31,6 +32,7 @@ from moot.bridges.bridge import (
 from moot.bridges.discord.messages import (
     avatar_of,
     button_rows,
+    chat_of,
     commands,
     key_of,
     pressed,
@@ -149,6 +151,8 @@ class DiscordBridge:
         bot.subscribe(hikari.ShardReadyEvent, self._on_session)
         bot.subscribe(hikari.MessageCreateEvent, self._on_message)
         bot.subscribe(hikari.MessageUpdateEvent, self._on_edit)
+        bot.subscribe(hikari.MessageDeleteEvent, self._on_delete)
+        bot.subscribe(hikari.GuildBulkMessageDeleteEvent, self._on_bulk_delete)
         bot.subscribe(hikari.InteractionCreateEvent, self._on_interaction)
         try:
             await bot.start(check_for_updates=False)
@@ -260,6 +264,14 @@ class DiscordBridge:
     async def _on_edit(self, event: hikari.MessageUpdateEvent) -> None:
         is_guild = isinstance(event, hikari.GuildMessageUpdateEvent)
         await self._heard.put(rewritten(event.message, is_guild=is_guild, bots=self._own_names))
+
+    async def _on_delete(self, event: hikari.MessageDeleteEvent) -> None:
+        is_guild = isinstance(event, hikari.GuildMessageDeleteEvent)
+        await self._heard.put(Erased(key_of(event.message_id), chat_of(event.channel_id, is_guild=is_guild)))
+
+    async def _on_bulk_delete(self, event: hikari.GuildBulkMessageDeleteEvent) -> None:
+        for message in event.message_ids:
+            await self._heard.put(Erased(key_of(message), chat_of(event.channel_id, is_guild=True)))
 
     async def _on_interaction(self, event: hikari.InteractionCreateEvent) -> None:
         await self._heard.put(event.interaction)

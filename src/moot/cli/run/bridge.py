@@ -168,6 +168,23 @@ def _row(chat: shapes.ChatElsewhere) -> tuple[str, ...]:
     return chat.chat, safe(chat.title), chat.kind, chat.state, where, bots, ago(chat.updated_at)
 
 
+@bridge.command(
+    "bind",
+    examples=("moot bridge bind telegram -100123 build", "moot bridge bind discord CHAT build --json"),
+)
+@app
+@click.argument("chat")
+@click.argument("conversation")
+@click.pass_obj
+def bind(session: Session, app: str, chat: str, conversation: str) -> None:
+    """Let a chat continue a conversation that exists. It need not be paired before."""
+    done = with_hub(session, lambda hub: hub.bridges.bind(app, chat, conversation))
+    if session.json:
+        session.screen.data(done.to_dict())
+    else:
+        session.screen.say(f"{safe(done.title)} now continues {safe(conversation)}")
+
+
 @bridge.command("rm", examples=("moot bridge rm telegram CHAT", "moot bridge rm discord CHAT --json"))
 @app
 @click.argument("chat")

@@ -1,12 +1,14 @@
 """`hub.bridges`: what the owner does about chats elsewhere: pairs them, says whose accounts there are, sends again."""
 
+from asyncio import gather
 from hashlib import sha256
+from itertools import chain
 from secrets import choice
 from typing import Final
 
 from moot import shapes
 from moot.errors import BadValue, NotPermitted
-from moot.flow import issue_code, meet_account, move_post, pair_chat
+from moot.flow import issue_code, meet_account, move_post, pair_chat, record_arrival
 from moot.hub.core import Core
 from moot.hub.external.bridge_records import BridgeRecords
 from moot.model.entrance import DoorName
@@ -19,6 +21,7 @@ from moot.model.records.chat_apps.bridge import (
     BRIDGE_POSTS,
     ArrivalState,
     BridgePostState,
+    Piece,
 )
 from moot.sdk.bridges import BridgeCalls
 
@@ -56,6 +59,20 @@ class Bridges(BridgeCalls):
         issued = await self._core.do(issue_code, command)
         return shapes.NewCode(bridge=bridge, code=code, until=shapes.when(issued.until))
 
+    async def bind(self, bridge: str, chat: str, conversation: str) -> shapes.ChatElsewhere:
+        self._for_owner()
+        where = await self._core.directory.conversation(conversation)
+        bound = await self._core.do(pair_chat, pair_chat.PairChat(self._me, _bridge(bridge), chat, where.id))
+        members = await self._core.parts.store.members(where.id)
+        names = ", ".join(self._core.directory.name(one.participant) for one in members)
+        text = f"This chat now continues {where.name}, with {names or 'nobody'}."
+        key = f"bound/{bound.chat}/{where.id}/{bound.updated_at}"
+        command = record_arrival.RecordArrival(
+            bound.bridge, key, bound.chat, "", ArrivalState.DONE, answers=(Piece(text),)
+        )
+        await self._core.do(record_arrival, command)
+        return shapes.ChatElsewhere.of(bound)
+
     async def unpair(self, bridge: str, chat: str) -> shapes.ChatElsewhere:
         command = pair_chat.PairChat(self._me, _bridge(bridge), chat)
         return shapes.ChatElsewhere.of(await self._core.do(pair_chat, command))
@@ -82,8 +99,9 @@ class Bridges(BridgeCalls):
             raise BadValue(f'unknown state of a post "{state}"', detail=expected)
         states = NOT_THERE if state is None else (BridgePostState(state),)
         store = self._core.parts.store
-        found = [post for one in states for post in await store.records(BRIDGE_POSTS.where(state=one))]
-        return [shapes.OutgoingPost.of(post) for post in sorted(found, key=lambda post: post.created_at)]
+        found = await gather(*(store.records(BRIDGE_POSTS.where(state=one)) for one in states))
+        posts = sorted(chain.from_iterable(found), key=lambda post: post.created_at)
+        return [shapes.OutgoingPost.of(post) for post in posts]
 
     async def resend(self, id: str) -> shapes.OutgoingPost:
         return await self._decided(id, BridgePostState.QUEUED)

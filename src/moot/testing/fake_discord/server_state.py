@@ -106,6 +106,12 @@ class ServerState:
         message |= {"content": text, "edited_timestamp": AT}
         self.dispatch("MESSAGE_UPDATE", self._as_seen(channel, message))
 
+    def delete(self, channel: FakeChannel, message: JsonObject) -> None:
+        """Somebody takes a message away; Discord does not say who."""
+        channel.messages[:] = [one for one in channel.messages if one["id"] != message["id"]]
+        guild = {} if channel.kind == DM else {"guild_id": GUILD_ID}
+        self.dispatch("MESSAGE_DELETE", {"id": message["id"], "channel_id": channel.id, **guild})
+
     def use_command(self, channel: FakeChannel, user: str, name: str, command: str, text: str = "") -> str:
         """Somebody picks a slash command from the menu."""
         words = command.split()
