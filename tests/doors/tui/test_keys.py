@@ -4,28 +4,38 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.binding import Binding
 
 from moot.cli.tui.overlay_texts import KEYS
+from moot.cli.tui.room_keys import KeyedRoom
 from tests.doors.tui.room import NAMES, Gate, chatting, echo
 
 LINES = "\n".join(f"line {number} of the text" for number in range(1, 201))
 
 
+def test_every_key_is_tried_here() -> None:
+    keys = {key for row in KeyedRoom.BINDINGS if isinstance(row, Binding) for key in row.key.split(",")}
+    tried = Path(__file__).read_text(encoding="utf-8")
+    assert sorted(key for key in keys if f'"{key}"' not in tried) == []
+
+
 # --- writing and sending -------------------------------------------------------------------------------------------
 
 
-async def test_enter_sends_and_alt_enter_and_ctrl_j_begin_a_new_line(tmp_path: Path) -> None:
+async def test_enter_sends_and_three_other_keys_begin_a_new_line(tmp_path: Path) -> None:
     async with chatting(tmp_path, [echo("arya")], kind="direct") as chat:
         await chat.type("one")
         await chat.press("alt+enter")
         await chat.type("two")
         await chat.press("ctrl+j")
         await chat.type("three")
-        assert chat.draft == "one\ntwo\nthree"
+        await chat.press("shift+enter")
+        await chat.type("four")
+        assert chat.draft == "one\ntwo\nthree\nfour"
         await chat.press("enter")
         await chat.until_seen("arya heard: one")
         assert chat.draft == ""
-        assert (await chat.said("direct-arya+user"))[0] == ("user", "one\ntwo\nthree")
+        assert (await chat.said("direct-arya+user"))[0] == ("user", "one\ntwo\nthree\nfour")
 
 
 async def test_a_paste_of_200_lines_is_one_message(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ FIRST_LINE: Final = 60
 MAX_TURNS: Final = 100
 KEYS: Final = (
     ("Enter", "send"),
-    ("Alt+Enter, Ctrl+J", "new line"),
+    ("Alt+Enter, Ctrl+J", "new line; Shift+Enter where the terminal tells it from Enter"),
     ("@ and /", "names and commands; Tab or Enter takes one, Esc closes the menu"),
     ("Up, Down", "what you sent before"),
     ("Esc", "stop who writes; twice: all of them"),
