@@ -113,3 +113,22 @@ async def test_a_bridge_that_cannot_start_leaves_the_other_alone(set_up: SetUp) 
     toml.write_text(toml.read_text() + "[bridges.discord]\n")
     async with Hub.open(set_up.home, agents=[player("writer")]) as hub, open_bridges(hub) as workers:
         assert [worker.bridge.name for worker in workers] == ["telegram"]
+
+
+async def test_bots_that_hear_other_bots_are_found_out_and_told_once(set_up: SetUp) -> None:
+    server = set_up.server
+    for bot in server.bots.values():
+        bot.sees_bots = True
+    group = server.add_supergroup("Team A", *TOKENS.values())
+    agents = [player("writer"), player("critic")]
+    async with Hub.open(set_up.home, agents=agents) as hub, open_bridges(hub) as [worker]:
+        await asyncio.wait_for(worker.is_running.wait(), PATIENCE)
+        for _ in range(3):
+            server.say_as_bot(group, TOKENS["T_CRITIC"], "hello, colleague")
+        letters = await until(hub.bridges.dead_letters, bool)
+        assert [letter.key for letter in letters] == ["bot-to-bot/writer_bot"]
+    tested = await set_up.moot("bridge", "telegram", "test")
+    assert "@writer_bot: bot-to-bot mode is on for @writer_bot" in tested.out
+    assert "switch Bot-to-Bot Communication Mode off" in tested.out
+    status = await set_up.moot("bridge", "telegram", "status")
+    assert "✗ bot-to-bot/writer_bot: bot-to-bot mode is on" in status.out

@@ -50,7 +50,9 @@ from moot.bridges.bridge import (
     NotSent,
     SendTrouble,
     Unsure,
+    Wrote,
 )
+from moot.bridges.findings import BOT_TO_BOT
 from moot.bridges.pieces import split, utf16
 from moot.bridges.telegram.connection import API_URL, AgentBot, closed, connected, fetched, own
 from moot.bridges.telegram.entities import rendered
@@ -76,6 +78,9 @@ HERE: Final = frozenset(
         ChatMemberStatus.OWNER,
         ChatMemberStatus.RESTRICTED,
     }
+)
+HEARS_BOTS: Final = (
+    "bot-to-bot mode is on for {bot}, or for a bot that wrote to it: its posts arrive, and are not taken in"
 )
 PRIVACY: Final = (
     "{bots} cannot read this group: privacy mode is on, so only commands and replies arrive. "
@@ -113,6 +118,8 @@ class TelegramBridge:
         self._webhook = webhook
         self._bots: dict[str, AgentBot] = {}
         self._looked_at: set[str] = set()
+        self._hears_bots: set[str] = set()
+        """Agents whose bots were brought a post of another bot."""
         self._looking = asyncio.Lock()
         self._there: dict[int, list[BotPresence]] = {}
         """Group → our bots in it, as far as it was looked at."""
@@ -187,6 +194,8 @@ class TelegramBridge:
             await ears.lay_aside(f"update/{one.agent}/{raw.get('update_id')}", type(error).__name__)
             return
         for heard in found:
+            if isinstance(heard, Wrote) and heard.account.is_bot:
+                await self._note_bot_to_bot(one, ears)
             if isinstance(heard, ChatSeen):
                 self._there.pop(_numbers(heard.chat.id)[0], None)
             is_group = heard.chat.kind is not ChatKind.PRIVATE
@@ -197,6 +206,13 @@ class TelegramBridge:
             await ears.hear(heard)
         if update.callback_query is not None:
             await self._quietly(one.bot.answer_callback_query(update.callback_query.id))
+
+    async def _note_bot_to_bot(self, one: AgentBot, ears: Ears) -> None:
+        """Telegram does not say whether this mode is on; that another bot's post arrives does. None is ever taken in,
+        and the owner is told once."""
+        if one.agent not in self._hears_bots:
+            self._hears_bots.add(one.agent)
+            await ears.lay_aside(f"{BOT_TO_BOT}/{one.username}", HEARS_BOTS.format(bot=f"@{one.username}"))
 
     async def _look_at(self, chat: ChatRef, ears: Ears) -> None:
         """Which of our bots are in a group that was not seen before, those first that read every line."""

@@ -110,7 +110,8 @@ def status(session: Session, app: str) -> None:
         if post["state"] in ("unconfirmed", "dead"):
             say(f"      {session.screen.command('moot bridge resend ' + post['id'])}")
     for letter in found["dead_letters"]:
-        say(f"  ✗ {safe(letter['text'][:60])}: {safe(letter['error'][:60])}")
+        about = safe(letter["text"][:60] or letter["key"])
+        say(f"  ✗ {about}: {safe(letter['error'][:120])}")
 
 
 async def _status(hub: Hub, app: str) -> JsonObject:

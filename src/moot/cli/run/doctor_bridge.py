@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.bridges.findings import BAD, WARN, SetupFinding
+from moot.bridges.findings import BAD, BOT_TO_BOT, BOT_TO_BOT_FIX, WARN, SetupFinding
 from moot.cli.run.doctor_line import DoctorLine
 from moot.errors import MootError
 from moot.hub import Hub
@@ -76,7 +76,7 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
     missing = [SetupFinding("moot.toml", BAD, one) for one in problems(settings, name)]
     if missing:
         return missing
-    chats = await _chats(home, name)
+    chats, heard_bots = await _chats(home, name)
     try:
         if name == "telegram":
             from moot.bridges.telegram.checkup import checked  # noqa: PLC0415  an extra
@@ -84,7 +84,7 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
             assert settings.bridges.telegram is not None
             found = settings.bridges.telegram
             hub_polls = running_hub(home) is not None
-            return await checked(
+            seen = await checked(
                 found.bots,
                 found.api_url,
                 chats,
@@ -92,6 +92,7 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
                 posts=posts,
                 webhook_url=found.webhook_url,
             )
+            return [*seen, *heard_bots]
         from moot.bridges.discord.checkup import checked as checked_discord  # noqa: PLC0415  an extra
 
         assert settings.bridges.discord is not None
@@ -102,11 +103,17 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
         ]
 
 
-async def _chats(home: Home, name: str) -> list[ChatElsewhere]:
+async def _chats(home: Home, name: str) -> tuple[list[ChatElsewhere], list[SetupFinding]]:
+    """The chats that are known, and what bots were found to hear that they should not."""
     if not storage(home).exists():
-        return []
+        return [], []
     async with Hub.reading(home.path) as hub:
-        return await hub.bridges.chats(name)
+        letters = [one for one in await hub.bridges.dead_letters() if one.bridge == name]
+        heard = [one for one in letters if one.key.startswith(BOT_TO_BOT)]
+        warnings = [
+            SetupFinding(f"@{one.key.partition('/')[2]}", WARN, one.error, BOT_TO_BOT_FIX) for one in heard
+        ]
+        return await hub.bridges.chats(name), warnings
 
 
 async def bridges(home: Home) -> list[DoctorLine]:
