@@ -235,6 +235,37 @@ async def test_a_decision_is_taken_by_a_button_and_only_by_whose_it_is(stage: St
     assert any("critic goes with yes" in post.text for post in stage.world.posts(private))
 
 
+async def test_a_decision_is_asked_for_where_its_person_set_it_off(stage: Stage) -> None:
+    chat, where = await stage.group()
+    await stage.hub.conversations.configure(where, reply_strategy="mention_only")
+    await stage.hub.bridges.link(stage.world.bridge_name, KARL, "user")
+    stage.world.say(chat, KARL, "@critic decide please")
+    post = await until(lambda: latest(stage, chat), lambda shown: "ship it?" in shown.text)
+    assert post.speaker == "critic"
+    stage.world.press(chat, EVE, post.id, 0)
+    await until(lambda: latest(stage, chat), lambda shown: "not yours" in shown.text)
+    stage.world.press(chat, KARL, post.id, 1)
+    await until(lambda: latest(stage, chat), lambda shown: shown.text == "critic goes with no")
+    [decision] = await stage.hub.decisions.list()
+    assert decision.answer == "no"
+    asked = [shown for shown in stage.world.posts(chat) if "ship it?" in shown.text]
+    assert [shown.text.splitlines()[-1] for shown in asked] == ["user: no"], (
+        "who chose what stands in their place"
+    )
+
+
+async def test_a_decision_that_somebody_elses_message_set_off_is_asked_for_in_private_alone(
+    stage: Stage,
+) -> None:
+    chat, where = await stage.group()
+    await stage.hub.conversations.configure(where, reply_strategy="mention_only")
+    stage.world.say(chat, EVE, "@critic decide please")
+    asked = await until(lambda: stage.hub.decisions.list(state="open"), bool)
+    assert not [shown for shown in stage.world.posts(chat) if "ship it?" in shown.text]
+    await stage.hub.decisions.answer(asked[0].id, "yes")
+    await stage.quiet()
+
+
 async def latest(stage: Stage, chat: str) -> Shown:
     return stage.world.posts(chat)[-1]
 

@@ -21,11 +21,13 @@ from moot.flow.find_chat import FindChat
 from moot.flow.hear import CHAT
 from moot.flow.move_post import MovePost
 from moot.flow.plan_posts import PlanPosts
+from moot.flow.record_arrival import RecordArrival
 from moot.hub import Hub
 from moot.model.message import Message
 from moot.model.participant import TAKES_TURNS, Kind
 from moot.model.records.chat_apps.bridge import (
     CONTINUE,
+    ArrivalState,
     BridgeChat,
     BridgePost,
     BridgePostState,
@@ -121,6 +123,32 @@ class Dispatch:
             return GO_ON, CONTINUE
         decision = await self._records.asking(message) if message.kind in TAKES_TURNS else None
         return (decision.choices, decision.id) if decision is not None else ((), "")
+
+    async def ask_where_it_began(self, id: str) -> None:
+        """Agents ask people in private. Whoever set it off by a message in a chat is asked there too, once; whose
+        message it was not is asked nowhere but in private."""
+        decision = await self._records.decision(id)
+        begun = await self._records.began_with(decision) if decision is not None else None
+        if decision is None or begun is None or begun.author != decision.to:
+            return
+        bridge, _, chat_id = str(begun.metadata.get(CHAT, "")).partition("/")
+        chat = await self._records.chat(bridge, chat_id) if bridge == self._bridge.name else None
+        if chat is None or chat.conversation in ("", decision.conversation):
+            return  # of another chat app, or it is shown there anyhow
+        pieces = self._texts(decision.question, self._records.name(decision.by))
+        pieces[-1] = structs.replace(pieces[-1], buttons=decision.choices, decision=decision.id)
+        key = f"decision/{decision.id}"
+        await self._records.record(
+            RecordArrival(chat.bridge, key, chat.chat, "", ArrivalState.DONE, answers=tuple(pieces))
+        )
+        self.wake(chat.chat)
+
+    def _texts(self, text: str, speaker: str) -> list[Piece]:
+        """An agent's words as pieces that the chat app takes."""
+        is_own = self._bridge.can_speak_as(speaker)
+        safe = without_speakers(without_unsafe_links(text))
+        parts = split(safe if is_own else f"● {speaker}: {safe}", self._bridge.longest, self._bridge.size)
+        return [Piece(part, speaker=speaker if is_own else "") for part in parts]
 
     # --- sending --------------------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ FOLLOWED = (
     EventType.TURN_FINISHED,
     EventType.TURN_OWED,
     EventType.TURN_HELD,
+    EventType.DECISION_CREATED,
     EventType.DECISION_ANSWERED,
     EventType.RESET,
 )
@@ -156,6 +157,8 @@ class BridgeWorker:
                 self.signs.said(event)
             case EventType.TURN_FINISHED | EventType.TURN_OWED | EventType.TURN_HELD:
                 self.signs.ended(str(event.body.get("id", "")))
+            case EventType.DECISION_CREATED:
+                await self.dispatch.ask_where_it_began(str(event.body.get("id", "")))
             case EventType.DECISION_ANSWERED:
                 await self._decided(event)
             case _:

@@ -31,7 +31,7 @@ from moot.flow.record_arrival import RecordArrival, Recorded
 from moot.hub.core import Core
 from moot.hub.queries import outcomes
 from moot.hub.speaker import Speaker
-from moot.model.ids import ConversationId, ParticipantId
+from moot.model.ids import ConversationId, ParticipantId, parse_address
 from moot.model.message import Message
 from moot.model.participant import Participant
 from moot.model.records.chat_apps.bridge import (
@@ -113,6 +113,17 @@ class BridgeRecords:
             ),
             None,
         )
+
+    async def decision(self, id: str) -> PersonsDecision | None:
+        """A decision, while it is open."""
+        found = await self._core.parts.store.records(DECISIONS.one(id))
+        return next((one for one in found if one.state_at(self.clock.now()) is DecisionState.OPEN), None)
+
+    async def began_with(self, decision: PersonsDecision) -> Message | None:
+        """The message that set off the chain in which somebody is asked to decide."""
+        store = self._core.parts.store
+        question = await store.message(decision.conversation, decision.seq)
+        return await store.message(*parse_address(question.root)) if question is not None else None
 
     async def said_after(self, conversation: ConversationId, seq: int, limit: int = 100) -> list[Message]:
         return await self._core.parts.store.messages(conversation, Page(after=seq, limit=limit))
