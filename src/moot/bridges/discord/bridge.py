@@ -152,7 +152,7 @@ class DiscordBridge:
         bot.subscribe(hikari.MessageCreateEvent, self._on_message)
         bot.subscribe(hikari.MessageUpdateEvent, self._on_edit)
         bot.subscribe(hikari.MessageDeleteEvent, self._on_delete)
-        bot.subscribe(hikari.GuildBulkMessageDeleteEvent, self._on_bulk_delete)
+        bot.subscribe(hikari.GuildBulkMessageDeleteEvent, self._on_delete)
         bot.subscribe(hikari.InteractionCreateEvent, self._on_interaction)
         try:
             await bot.start(check_for_updates=False)
@@ -265,13 +265,11 @@ class DiscordBridge:
         is_guild = isinstance(event, hikari.GuildMessageUpdateEvent)
         await self._heard.put(rewritten(event.message, is_guild=is_guild, bots=self._own_names))
 
-    async def _on_delete(self, event: hikari.MessageDeleteEvent) -> None:
-        is_guild = isinstance(event, hikari.GuildMessageDeleteEvent)
-        await self._heard.put(Erased(key_of(event.message_id), chat_of(event.channel_id, is_guild=is_guild)))
-
-    async def _on_bulk_delete(self, event: hikari.GuildBulkMessageDeleteEvent) -> None:
-        for message in event.message_ids:
-            await self._heard.put(Erased(key_of(message), chat_of(event.channel_id, is_guild=True)))
+    async def _on_delete(self, event: hikari.MessageDeleteEvent | hikari.GuildBulkMessageDeleteEvent) -> None:
+        chat = chat_of(event.channel_id, is_guild=not isinstance(event, hikari.DMMessageDeleteEvent))
+        ids = (event.message_id,) if isinstance(event, hikari.MessageDeleteEvent) else event.message_ids
+        for message in ids:
+            await self._heard.put(Erased(key_of(message), chat))
 
     async def _on_interaction(self, event: hikari.InteractionCreateEvent) -> None:
         await self._heard.put(event.interaction)
