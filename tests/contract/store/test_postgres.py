@@ -12,6 +12,8 @@ import pytest
 from msgspec import structs
 
 from moot.errors import BadValue, Conflict, StoreNewer, StoreUnwritable
+from moot.flow import create, enrol, post
+from moot.flow.enrol import Newcomer
 from moot.model.chain import Pair, Root
 from moot.model.change import (
     Decision,
@@ -406,3 +408,46 @@ async def test_search_gives_what_it_gives_on_sqlite_in_every_script(url: str, tm
         assert await stores[0].count(Query(terms=(term,)), 50) == len(theirs)
     for store in stores:
         await store.close()
+
+
+class CountedConnection:
+    """As the one it stands for, and each round trip is noted."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self.statements: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._connection, name)
+        if name not in ("execute", "executemany", "fetch", "fetchrow", "fetchval"):
+            return found
+
+        async def call(statement: str, *values: Any) -> Any:
+            self.statements.append(statement)
+            return await found(statement, *values)
+
+        return call
+
+
+async def test_posts_of_one_batch_take_eight_round_trips_together() -> None:
+    """Each costs time while locks are held: of the batch's own conversations and of the agents in them."""
+    source = Source(time.time, Terms(), ConversationIds())
+    store = await PostgresStore.open(address_of(await empty_database()), source)
+    people = (Newcomer("user", Kind.HUMAN), Newcomer("arya", Kind.AGENT))
+    await store.transact(enrol, enrol.Enrol(people))
+    user = ParticipantId("user")
+    rooms = [(await store.transact(create, create.Create(user, f"g{n}", ("arya",)))).id for n in range(4)]
+
+    async def say_everywhere() -> None:
+        await asyncio.gather(
+            *(store.transact(post, post.posting(user, room, "@arya hello")) for room in rooms)
+        )
+
+    await say_everywhere()  # the turns are there from now on
+    engine: Any = store._runner._engine
+    engine._connection = counted = CountedConnection(engine._connection)
+    await say_everywhere()
+    engine._connection = counted._connection
+    await store.close()
+    assert counted.statements.count("COMMIT") == 1
+    assert len(counted.statements) == 8

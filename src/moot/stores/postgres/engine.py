@@ -234,9 +234,15 @@ class PostgresEngine:
                     WRITE.revise_message, *rows.MESSAGES.row(message), *searchable(message)
                 )
                 await self._held.execute(WRITE.append_revision, *rows.REVISIONS.row(revision))
-            await self._conversations(dirty)
+            changed = [
+                dirty.conversations[where]
+                for where in dirty.conversations
+                if where in dirty.whole_conversations
+            ]
+            await self._many(WRITE.put_conversation, map(rows.CONVERSATIONS.row, changed))
             await self._many(WRITE.put_member, map(rows.MEMBERS.row, dirty.members.values()))
-            await self._turns(dirty)
+            moved = [dirty.turns[number] for number in dirty.turns if number in dirty.whole_turns]
+            await self._many(WRITE.put_turn, map(rows.TURNS.row, moved))
             failpoint("write.turns")
             await self._many(WRITE.put_round, map(rows.ROUNDS.row, dirty.rounds.values()))
             await self._many(WRITE.put_root, map(rows.ROOTS.row, _sorted(dirty.roots)))
@@ -246,7 +252,7 @@ class PostgresEngine:
             await self._many(WRITE.add_summary, map(rows.SUMMARIES.row, dirty.summaries))
             await self._records(dirty)
             await self._many(WRITE.keep_text, sorted(dirty.texts.items()))
-            await self._many(WRITE.append_event, map(rows.EVENTS.row, dirty.events))
+            await self._talk(dirty)
             failpoint("write.events")
 
     async def _many(self, statement: str, values: Iterable[Sequence[Any]]) -> None:
@@ -314,17 +320,17 @@ class PostgresEngine:
         if dirty.dropped_conversations:
             await self._held.execute(WRITE.drop_conversations, sorted(dirty.dropped_conversations))
 
-    async def _conversations(self, dirty: Dirty) -> None:
-        whole = [one for where, one in dirty.conversations.items() if where in dirty.whole_conversations]
+    async def _talk(self, dirty: Dirty) -> None:
+        """What is left of nearly every batch, in one statement: each costs a round trip while locks are held."""
         talked = [one for where, one in dirty.conversations.items() if where not in dirty.whole_conversations]
-        await self._many(WRITE.put_conversation, map(rows.CONVERSATIONS.row, whole))
-        await self._many(WRITE.talk_in_conversation, map(rows.TALK, talked))
-
-    async def _turns(self, dirty: Dirty) -> None:
-        whole = [turn for number, turn in dirty.turns.items() if number in dirty.whole_turns]
         joined = [turn for number, turn in dirty.turns.items() if number not in dirty.whole_turns]
-        await self._many(WRITE.put_turn, map(rows.TURNS.row, whole))
-        await self._many(WRITE.join_turn, map(rows.CALLING, joined))
+        if talked or joined or dirty.events:
+            await self._held.execute(
+                WRITE.talk,
+                *columns(map(rows.TALK, talked), 9),
+                *columns(map(rows.CALLING, joined), 4),
+                *columns(map(rows.EVENTS.row, dirty.events), 8),
+            )
 
     async def _people(self, dirty: Dirty) -> None:
         people = _sorted(dirty.participants)
@@ -356,6 +362,12 @@ def hash_of(key: tuple[Any, ...]) -> int:
 
 def message_row(message: Message, number: int) -> list[Any]:
     return [*rows.MESSAGES.row(message), number, *searchable(message)]
+
+
+def columns(values: Iterable[Sequence[Any]], count: int) -> list[list[Any]]:
+    """Rows as lists of what stands in each column, which `unnest` takes."""
+    found = list(values)
+    return [[row[number] for row in found] for number in range(count)]
 
 
 def _sorted(changed: dict[Any, Any]) -> list[Any]:

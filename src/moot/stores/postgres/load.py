@@ -99,9 +99,8 @@ class LockedLoad:
         )
         found = await connection.fetchrow(LOAD.resolve, *meant)
         here = sorted({*found["conversations"], *self.also})
-        await self._lock(connection, "conversation", here)
-        await self._lock(connection, "agent", found["agents"])
-        await self._lock(connection, "table", [name for name, by in wanted.records if by == ALL])
+        whole = [name for name, by in wanted.records if by == ALL]
+        await self._lock(connection, conversation=here, agent=found["agents"], table=whole)
         loaded = await connection.fetchrow(LOAD.desk, *self._asked(wanted, here, meant))
         if late := set(loaded["meant"] or ()) - set(here):
             self.also |= late
@@ -114,8 +113,13 @@ class LockedLoad:
         await self._records(connection, lay.desk, wanted)
         return await self._chains(connection, lay.desk, wanted)
 
-    async def _lock(self, connection: Connection, kind: str, names: Sequence[str]) -> None:
-        numbers = sorted({lock_number(self._schema, kind, name) for name in names})
+    async def _lock(self, connection: Connection, **names: Sequence[str]) -> None:
+        """Kind after kind in the order given, those of a kind in the order of their numbers; in one round trip."""
+        numbers = [
+            number
+            for kind, some in names.items()
+            for number in sorted({lock_number(self._schema, kind, name) for name in some})
+        ]
         if numbers:
             await connection.execute(LOCK.each, numbers)
 

@@ -35,12 +35,6 @@ ON CONFLICT (id) DO UPDATE SET
     answered = excluded.answered, stalled = excluded.stalled, blocked = excluded.blocked,
     epoch = excluded.epoch, summarised = excluded.summarised;
 
--- name: talk_in_conversation
--- A conversation in which there was talk, and which is otherwise as it was.
-UPDATE conversations SET
-    updated_us = $2, next_seq = $3, chain = $4, chain_length = $5, last_human = $6, pointer = $7, answered = $8, stalled = $9
-WHERE id = $1;
-
 -- name: put_member
 -- A member, new or changed.
 INSERT INTO members (
@@ -73,10 +67,6 @@ ON CONFLICT (id) DO UPDATE SET
     ended_at = excluded.ended_at, message = excluded.message, rule = excluded.rule, error = excluded.error,
     kept = excluded.kept, usage = excluded.usage, steps = excluded.steps, given = excluded.given,
     stopping = excluded.stopping, reserved = excluded.reserved;
-
--- name: join_turn
--- A turn that another message joined, and that is otherwise as it was.
-UPDATE turns SET duty = $2, reason = $3, calls = $4 WHERE id = $1;
 
 -- name: put_round
 -- A round, new or moved on.
@@ -153,6 +143,26 @@ UPDATE counters SET value = value + 1 WHERE name = 'links';
 -- name: append_event
 -- Something that happened.
 INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8);
+
+-- name: talk
+-- What nearly every batch writes, in one round trip: conversations in which there was talk ($1 to $9), turns that another message
+-- joined ($10 to $13), both otherwise as they were, and what happened ($14 to $21).
+WITH talked AS (
+    UPDATE conversations c SET
+        updated_us = w.updated_us, next_seq = w.next_seq, chain = w.chain, chain_length = w.chain_length,
+        last_human = w.last_human, pointer = w.pointer, answered = w.answered, stalled = w.stalled
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::bigint[], $9::bigint[])
+        w(id, updated_us, next_seq, chain, chain_length, last_human, pointer, answered, stalled)
+    WHERE c.id = w.id
+), joined AS (
+    UPDATE turns t SET duty = w.duty, reason = w.reason, calls = w.calls
+    FROM unnest($10::bigint[], $11::text[], $12::text[], $13::text[]) w(id, duty, reason, calls)
+    WHERE t.id = w.id
+)
+INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id)
+SELECT * FROM unnest(
+    $14::text[], $15::bigint[], $16::text[], $17::text[], $18::bigint[], $19::text[], $20::text[], $21::bigint[]
+);
 
 -- name: forgettable
 -- Up to which of the $2 oldest events the log may be forgotten: all before the first that is not older than $1.
