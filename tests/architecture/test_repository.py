@@ -107,10 +107,3 @@ def test_the_pinned_versions_name_no_address_and_no_path() -> None:
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert (PACKAGE / "py.typed").exists()
-
-
-@pytest.mark.parametrize("store", ["sqlite", "postgres"])
-def test_the_steps_of_a_schema_are_numbered_without_gaps_and_none_twice(store: str) -> None:
-    folder = PACKAGE / "stores" / store / "schema"
-    numbers = sorted(int(path.name.partition("_")[0]) for path in folder.glob("[0-9]*.sql"))
-    assert numbers == list(range(1, len(numbers) + 1))

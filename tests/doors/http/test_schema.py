@@ -106,7 +106,11 @@ def tried(
     hub: Up, folder: Path, token: str, examples: int, *, coverage: bool = True
 ) -> subprocess.CompletedProcess[str]:
     """`coverage`: also every boundary of every field, which takes half of the time."""
-    config = {"examples": examples, "sequences": 60, "coverage": str(coverage).lower()}
+    config = {
+        "examples": examples,
+        "sequences": 4 * examples if NIGHTLY else 60,
+        "coverage": str(coverage).lower(),
+    }
     (folder / "schemathesis.toml").write_text(CONFIG.format(**config))
     return subprocess.run(
         [ST, "--config-file", folder / "schemathesis.toml", "run", f"{hub.url}/openapi.json",
