@@ -159,7 +159,7 @@ TESTED = (
     Suite("contract", 240, workers=2, in_memory=True),
     Suite("scenarios", 60, workers=2, in_memory=True),
     Suite("kafka", 330, beside=True),
-    Suite("bridges", 80, WORKERS, in_memory=True),
+    Suite("bridges", 140, WORKERS, in_memory=True),
     Suite("behaviour", 160, WORKERS, in_memory=True),
     Suite("replay", 120, WORKERS, in_memory=True),
     *parted("doors", 380, 40, in_memory=True),

@@ -12,7 +12,7 @@ from moot.model.records.task import TaskState
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
 from tests.support.postgres import empty_database
-from tests.support.waiting import PATIENCE, until
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.req("S-10", "M-05")
 START = 1_800_000_000.0
@@ -317,27 +317,6 @@ async def test_a_task_in_two_parts_ends_with_the_second(
         assert (await ended(hub, whole.id)).result == "all of it: second is done"
         await hub.settled(timeout=40)
     assert heard[1:] == ["all of it: second is done"]
-
-
-async def test_interrupting_the_worker_calls_its_task_off_and_the_delegator_hears_it(tmp_path: Path) -> None:
-    heard: list[str] = []
-    begun = asyncio.Event()
-
-    @agent("support")
-    async def support(turn: Any) -> str:
-        begun.set()
-        await asyncio.Event().wait()
-        return "never"
-
-    async with Hub.open(tmp_path, agents=[manager(heard), support]) as hub:
-        await hub.links.create("manager", "support", relationship="superior")
-        await hub.send("manager", "stop at nothing")
-        await asyncio.wait_for(begun.wait(), PATIENCE)
-        await hub.agents.interrupt("support")
-        [task] = await hub.tasks.list()
-        assert task.state == "cancelled"
-        await hub.settled(timeout=40)
-    assert "support was interrupted" in heard[1]
 
 
 async def test_a_long_list_of_tasks_comes_in_pages_the_newest_first(tmp_path: Path) -> None:

@@ -72,8 +72,7 @@ class Screen:
             if not self.shown.empty():
                 break
         await self._hub.post("room", "@worker pass")
-        while (await self.until_rest())[-1].body["activity"]["state"] != "passed":
-            pass
+        await self.until("passed")
 
     async def until_rest(self) -> list[Any]:
         """What is shown of one turn."""
@@ -81,6 +80,13 @@ class Screen:
         async with asyncio.timeout(PATIENCE):
             while not found or found[-1].body["status"] == "streaming":
                 found.append(await self.shown.get())
+        return found
+
+    async def until(self, ending: str) -> list[Any]:
+        """What is shown of the next turn that ends so. What is told late of one before it is read late too, and then
+        says how the newest has ended: that of the last turn may stand there twice."""
+        while (found := await self.until_rest())[-1].body["activity"]["state"] != ending:
+            pass
         return found
 
     async def close(self) -> None:
@@ -100,7 +106,7 @@ async def screen(hub: Any) -> AsyncIterator[Screen]:
 @pytest.mark.req("J-01")
 async def test_what_an_agent_does_is_told_step_by_step(hub: Any, screen: Screen) -> None:
     await hub.post("room", "@worker measure it")
-    told = await screen.until_rest()
+    told = await screen.until("idle")
     assert [(one.body["activity"]["state"], one.body["activity"]["label"]) for one in told] == [
         ("thinking", "thinking"),
         ("tool", "running ruler"),
@@ -121,8 +127,7 @@ async def test_what_came_of_a_turn_is_told_when_it_ends(hub: Any, screen: Screen
     await hub.post("room", "@worker pass")
     assert [one.body["activity"]["state"] for one in await screen.until_rest()] == ["thinking", "passed"]
     await hub.post("room", "@worker fail")
-    told = await screen.until_rest()
-    assert told[-1].body["activity"]["state"] == "error"
+    told = await screen.until("error")
     assert "words of a conversation" not in str(told), "everybody gets the same event"
 
 

@@ -68,6 +68,7 @@ EVERY_LEAF = {
     "bridge status": ("bridge", "telegram", "status"),
     "bridge add": ("bridge", "telegram", "add"),
     "bridge list": ("bridge", "list", "discord"),
+    "bridge bind": (),
     "bridge rm": (),  # these need a chat that was found: tests/bridges has some
     "bridge posts": ("bridge", "posts"),
     "bridge resend": (),

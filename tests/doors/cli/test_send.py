@@ -12,6 +12,7 @@ import pytest
 
 from moot import PASS, Hub
 from moot.brains.code import AgentSpec
+from moot.cli.frame.exit_codes import PAUSED
 from moot.errors import BadValue
 from tests.doors.cli.shell import Shell, Told
 
@@ -394,17 +395,17 @@ def test_a_send_that_links_do_not_allow_leaves_no_conversation_behind(moot: Moot
 
 @pytest.mark.req("S-03")
 def test_what_is_sent_as_an_agent_goes_into_the_channel_of_the_link(moot: Moot) -> None:
-    assert (
-        moot("config", "set", "limits.pair_backoff_seconds", "0").code == 0
-    )  # nobody is to wait for it here
+    moot("config", "set", "limits.pair_backoff_seconds", "0")  # nobody is to wait for it here
     made = moot("links", "new", "arya", "gendry", "--json").json
     for words in (
         ("send", "gendry", "hello", "--as", "arya", "--no-wait"),
         ("chat", "gendry", "-m", "hello again", "--as", "arya"),
     ):
-        assert moot(*words).code == 0
+        assert moot(*words).code in (0, PAUSED)  # the two answer each other as long as they may
     said = moot("conv", "show", made["channel"], "--json").json["messages"]
-    assert [m["text"] for m in said if m["from"] == "arya"][:2] == ["hello", "hello again"]
+    of_arya = [m["text"] for m in said if m["from"] == "arya"]
+    assert of_arya[0] == "hello"
+    assert "hello again" in of_arya
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def _goes_on(room: Room, turn: Turn, task: Task) -> bool:
         case TurnState.EXPIRED if room.draft.participant(turn.agent).kind is Kind.EXTERNAL:
             return kept
         case TurnState.CANCELLED:
-            return turn.agent in room.turns
+            return turn.interrupted or turn.agent in room.turns
         case _:
             return kept and not is_about_it
 
@@ -99,9 +99,7 @@ def _ending(room: Room, turn: Turn) -> TaskEnd:
         case TurnState.PASSED:
             return _hubs(TaskState.FAILED, "it read the task and said nothing")
         case TurnState.CANCELLED:
-            why = (
-                "was interrupted" if turn.interrupted else REASONS[turn.rule] if turn.rule is not None else ""
-            )
+            why = REASONS[turn.rule] if turn.rule is not None else ""
             return _hubs(TaskState.CANCELLED, f"{room.draft.name(turn.agent)} {why}" if why else "")
         case TurnState.EXPIRED:
             return _hubs(TaskState.FAILED, "it gave no sign of life for too long")
