@@ -26,8 +26,9 @@ from moot.ports import ConversationReads, Page
 log = structlog.get_logger("moot.views")
 
 MAX_VIEWS: Final = 256
-MAX_MESSAGES: Final = 500
-"""Of one view; older ones are read from the store by whoever needs them."""
+MAX_MESSAGES: Final = 100
+"""Of one view; older ones are read from the store by whoever needs them. A larger number costs a hub of many
+conversations memory that few turns use."""
 MAX_CHARACTERS: Final = 8_000_000
 """Of all views together; beyond it those that nobody looked at longest are dropped."""
 MAX_MISSING: Final = 500
