@@ -357,10 +357,10 @@ async def test_a_message_elsewhere_by_a_superior_alone_interrupts_one_that_wants
 
 
 async def test_two_agents_in_one_folder_work_one_after_the_other(workshop: Workshop) -> None:
-    trace = workshop.project("shared") / "trace"
+    trace, go_on = (workshop.project("shared") / name for name in ("trace", "go_on"))
     for name in ("arya", "bran"):
         workshop.agent(name, "claude", "shared")
-    acts = f"! run echo in >> {trace}; sleep 0.5; echo out >> {trace}"
+    acts = f"! run echo in >> {trace}; until [ -e {go_on} ]; do sleep 0.05; done; echo out >> {trace}"
     async with workshop.hub() as hub:
         for name in ("arya", "bran"):
             await hub.send(name, acts)
@@ -369,6 +369,7 @@ async def test_two_agents_in_one_folder_work_one_after_the_other(workshop: Works
             return [agent.activity["label"] for agent in await hub.agents.list()]
 
         await until(labels, lambda found: any("waiting for another agent" in one for one in found), PATIENCE)
+        go_on.touch()
         await hub.settled(timeout=PATIENCE)
     assert trace.read_text().split() == ["in", "out", "in", "out"]
 
