@@ -189,10 +189,12 @@ class AcpDriver:
             raise CliDied(f"{self._words[0]} did not stop within {INTERRUPT_SECONDS:g} s") from None
 
     async def close(self) -> None:
-        if self._peer is not None:
-            await self._peer.close()
-        if self._tools is not None:
-            await self._tools.close()
+        try:
+            if self._peer is not None:
+                await self._peer.close()
+        finally:  # also when that is cancelled
+            if self._tools is not None:
+                await self._tools.close()
 
     @property
     def alive(self) -> bool:

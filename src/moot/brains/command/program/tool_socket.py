@@ -39,7 +39,13 @@ class ToolSocket:
     @classmethod
     async def open(cls, place: CliPlace) -> "ToolSocket":
         made = cls(place, _own_folder(place.run_folder))
-        made._server = await asyncio.start_unix_server(made._accept, made._path, limit=MAX_LINE)
+        opening = asyncio.ensure_future(asyncio.start_unix_server(made._accept, made._path, limit=MAX_LINE))
+        try:
+            made._server = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            made._server = await opening
+            await made.close()
+            raise
         os.chmod(made._path, 0o600)
         return made
 
@@ -51,6 +57,7 @@ class ToolSocket:
 
     async def close(self) -> None:
         if self._server is not None:
+            await _stop_accepting(self._server)
             self._server.close()
         for task in self._tasks:
             task.cancel()
@@ -93,6 +100,16 @@ class ToolSocket:
             with suppress(ConnectionError):
                 writer.write(json.encode(answer) + b"\n")
                 await writer.drain()
+
+
+async def _stop_accepting(server: asyncio.Server) -> None:
+    """A connection that was accepted and not handed over yet when a server closes is never closed by asyncio: let it be
+    handed over before."""
+    loop = asyncio.get_running_loop()
+    for listener in server.sockets:
+        loop.remove_reader(listener.fileno())
+    for _ in range(3):  # accepted, made a connection, handed over
+        await asyncio.sleep(0)
 
 
 def _own_folder(run: Path) -> Path:
