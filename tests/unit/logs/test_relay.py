@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import pytest
 from msgspec import json
@@ -12,7 +13,15 @@ from moot.logs.kafka import relay as relay_module
 from moot.logs.kafka.cluster import KafkaOutOfReach, TopicFound
 from moot.logs.kafka.places import Places
 from moot.logs.kafka.record import Envelope
-from moot.logs.kafka.relay import ASIDE_SECONDS, LEASE_SECONDS, STOPPED_CHECK_SECONDS, Relay
+from moot.logs.kafka.relay import (
+    ASIDE_SECONDS,
+    GIVE_UP_SECONDS,
+    LEASE_SECONDS,
+    RENEW_SECONDS,
+    STAND_BY_SECONDS,
+    STOPPED_CHECK_SECONDS,
+    Relay,
+)
 from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.model.limits import Terms
 from moot.model.participant import Kind
@@ -83,10 +92,10 @@ class Stage:
         self.store = MemoryStore(source)
         self.brokers = Brokers()
 
-    def relay(self, host: str, prefix: str = "") -> Relay:
-        brokers: object = self.brokers
-        places = Places(self.store, brokers, prefix)  # type: ignore[arg-type]
-        return Relay(self.store, self.clock, brokers, places, host=HostId(host), instance="i1")  # type: ignore[arg-type]
+    def relay(self, host: str, prefix: str = "", brokers: Brokers | None = None) -> Relay:
+        used: object = brokers or self.brokers
+        places = Places(self.store, used, prefix)  # type: ignore[arg-type]
+        return Relay(self.store, self.clock, used, places, host=HostId(host), instance="i1")  # type: ignore[arg-type]
 
     async def begin(self) -> str:
         people = (Newcomer("user", Kind.HUMAN), Newcomer("arya", Kind.AGENT), Newcomer("bob", Kind.AGENT))
@@ -384,3 +393,57 @@ async def test_what_went_to_a_topic_that_was_left_behind_meanwhile_is_told_again
     await relayed(relay)
     assert stage.brokers.published[-1][0] == "agent-arya-e2"
     assert await stage.store.unpublished(10) == []
+
+
+async def hold_for(stage: Stage, relays: Sequence[Relay], seconds: float) -> None:
+    """As its loop would: each renews, and tries to publish and to find its topics as they should be."""
+    for _ in range(int(seconds / RENEW_SECONDS) + 1):
+        for one in relays:
+            await one.hold()
+            for step in (one.check, one.publish):
+                with suppress(KafkaOutOfReach):
+                    await step()
+        await stage.clock.advance(RENEW_SECONDS)
+
+
+@pytest.mark.req("K-15")
+async def test_a_relay_that_reaches_no_broker_leaves_the_lease_to_one_that_does(stage: Stage) -> None:
+    where = await stage.begin()
+    cut_off = Brokers()
+    cut_off.silent = {"agent-arya", "agent-bob", "human-user"}
+    lonely, other = stage.relay("h1", brokers=cut_off), stage.relay("h2")
+    await lonely.hold()
+    await stage.say(where, "one")
+    await hold_for(stage, [lonely, other], GIVE_UP_SECONDS + STAND_BY_SECONDS + RENEW_SECONDS)
+    assert other.is_held
+    assert not lonely.is_held
+    assert await stage.store.unpublished(10) == []
+
+
+async def test_a_relay_that_is_alone_takes_the_lease_again_and_publishes_when_brokers_are_back(
+    stage: Stage,
+) -> None:
+    where = await stage.begin()
+    stage.brokers.silent = {"agent-arya", "agent-bob", "human-user"}
+    alone = stage.relay("h1")
+    await stage.say(where, "one")
+    await hold_for(stage, [alone], GIVE_UP_SECONDS + RENEW_SECONDS)
+    assert await stage.remaining() <= 0
+    stage.brokers.silent = set()
+    await hold_for(stage, [alone], STAND_BY_SECONDS + ASIDE_SECONDS + RENEW_SECONDS)
+    assert await stage.remaining() > 0
+    assert await stage.store.unpublished(10) == []
+
+
+async def test_a_single_topic_that_takes_nothing_costs_no_lease_while_others_take_theirs(
+    stage: Stage,
+) -> None:
+    where = await stage.begin()
+    stage.brokers.silent = {"agent-bob"}
+    relay = stage.relay("h1")
+    held = []
+    for number in range(20):
+        await stage.say(where, f"number {number}")
+        await hold_for(stage, [relay], RENEW_SECONDS)
+        held.append(relay.is_held)
+    assert all(held)

@@ -41,6 +41,10 @@ CHECK_SECONDS = 3600.0
 """So often topics are held against what was written down of them."""
 STOPPED_CHECK_SECONDS = 60.0
 """So often those are that must not be written to."""
+GIVE_UP_SECONDS = 15.0
+"""A relay that has reached no broker for so long gives its lease up: another process may reach one."""
+STAND_BY_SECONDS = 2 * RENEW_SECONDS
+"""So long it then leaves the lease to the others, each of which looks for it every RENEW_SECONDS."""
 
 
 class Relay:
@@ -66,6 +70,8 @@ class Relay:
         """Whose topics did not take what they were given, and until when they are left alone."""
         self._all_at = self._stopped_at = 0.0
         """When all topics are checked next, and those that were stopped."""
+        self._unreached_since: float | None = None
+        self._stands_by_until = 0.0
         self.lease: RelayLease | None = None
 
     def hinted(self) -> None:
@@ -99,9 +105,17 @@ class Relay:
     # --- the lease ---------------------------------------------------------------------------------------
 
     async def hold(self) -> bool:
-        """Keep the lease, or take it where nobody has it any more."""
+        """Keep the lease, or take it where nobody has it any more. Give it up where no broker is reached."""
+        now = self._clock.now()
+        if now < self._stands_by_until:
+            return False
         was_held = self.is_held
-        order = hold_relay.HoldRelay(self._host, LEASE_SECONDS)
+        gives_up = self._unreached_since is not None and now >= self._unreached_since + GIVE_UP_SECONDS
+        if gives_up:
+            self._unreached_since = None
+            self._stands_by_until = now + STAND_BY_SECONDS
+            log.warning("no broker is reached from here", action="relay_given_up", host=self._host)
+        order = hold_relay.HoldRelay(self._host, 0.0 if gives_up else LEASE_SECONDS)
         self.lease = await self._store.transact(hold_relay, order)
         if self.is_held:
             await self._places.refresh()  # an epoch may have begun
@@ -115,6 +129,13 @@ class Relay:
         return (
             self.lease is not None and self.lease.host == self._host and self._clock.now() < self.lease.until
         )
+
+    def _note_reach(self, *, reached: bool) -> None:
+        """Whether a broker has just taken or answered anything."""
+        if reached:
+            self._unreached_since = None
+        elif self._unreached_since is None:
+            self._unreached_since = self._clock.now()
 
     # --- topics ------------------------------------------------------------------------------------------
 
@@ -134,6 +155,10 @@ class Relay:
         if agents:
             try:
                 await self._places.check(agents)
+                self._note_reach(reached=True)
+            except KafkaOutOfReach:
+                self._note_reach(reached=bool(agents - self._places.doubtful()))
+                raise
             finally:
                 self._work.set()
         return False
@@ -175,6 +200,7 @@ class Relay:
             return await self._places.of(agents)
         except KafkaOutOfReach as trouble:
             log.warning("topics cannot be made", action="topics_missing", error=str(trouble))
+            self._note_reach(reached=False)
             self._set_aside(agents - self._places.known.keys())
             return {agent: topic for agent, topic in self._places.known.items() if agent in agents}
 
@@ -206,6 +232,8 @@ class Relay:
             for row in going
         ]
         acknowledged = await self._outlet.publish(records) if records else []
+        if records:
+            self._note_reach(reached=any(acknowledged))
         stopped: set[tuple[ParticipantId, ConversationId]] = set()
         done = [row for row in rows if row.topic not in topics]
         for row, was in zip(going, acknowledged, strict=True):
