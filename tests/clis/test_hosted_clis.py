@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
+from moot.brains.llm.keys import KeyRing
 from moot.client import RemoteHub
 from moot.settings import Home
 from moot.testing.fake_llm import Answer, FakeLLM, Fault, Request, ScriptedCall
@@ -409,3 +411,33 @@ async def test_11_codex_is_not_charged_again_after_a_restart(hosted: Hosted) -> 
             await hub.close()
     assert len(used) == 3
     assert used[2] < used[0] + used[1], used
+
+
+async def test_8_codex_uses_a_key_that_nothing_it_runs_can_find(hosted: Hosted) -> None:
+    hosted.set_up("codex", credential="api-key", permissions="ask")
+    config, login = hosted.home / ".codex" / "config.toml", hosted.home / ".codex" / "auth.json"
+    config.write_text(config.read_text().replace('env_key = "FAKE_KEY"', "requires_openai_auth = true"))
+    login.write_text(json.dumps({"OPENAI_API_KEY": "of-the-person"}))
+    key = KeyRing({}, Home(hosted.home / ".moot").keys).store("openai", "sk-planted-key").key.reveal()
+    seen: list[Request] = []
+    trees: list[Running] = []
+
+    async def play(request: Request) -> Answer:
+        seen.append(request)
+        trees.extend(running(hosted.home))
+        places = "/proc/[0-9]*/environ /proc/[0-9]*/cmdline ~/.codex/*.json"
+        look = f"env; grep -al 'sk-[p]lanted' {places} | sed s/^/found:/"
+        return shell("codex", look) if len(seen) == 1 else Answer("done")
+
+    played(hosted, play)
+    async with hub_of(hosted):
+        asking = asyncio.create_task(hosted.ask("look around"))
+        await until(hosted.decided, lambda _: asking.done(), 60)
+        assert asking.result() == "done"
+    assert {request.headers.get("authorization") for request in seen} == {f"Bearer {key}"}
+    assert [one for one in trees if "app-server" in one.line]
+    assert not [one.line for one in trees if key in one.line + one.environ]
+    assert "PATH=" in given(seen[-1]), "the command ran"
+    assert key not in given(seen[-1])
+    assert re.findall(r"found:/[a-z][^ ]*", given(seen[-1])) == []
+    assert login.read_text() == json.dumps({"OPENAI_API_KEY": "of-the-person"})

@@ -18,7 +18,7 @@ from moot.brains.command.drivers.acp import AcpDriver
 from moot.brains.command.drivers.claude import ClaudeDriver
 from moot.brains.command.drivers.codex import CodexDriver
 from moot.brains.command.drivers.template import TemplateDriver, refused_flag, words_of
-from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing
+from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, Secret
 from moot.errors import BadValue
 from moot.model.hint import Act, Hint
 from moot.settings import AgentSettings, Home
@@ -56,6 +56,7 @@ PASSED_ON: Final = frozenset(
 )
 """Where things are, and no credential."""
 OWN_DRIVERS: Final[Mapping[str, Callable[[], Driver]]] = {"claude": ClaudeDriver, "codex": CodexDriver}
+PROVIDERS: Final = {"claude": ANTHROPIC, "codex": OPENAI}
 RUN_FOLDER: Final = "clis"
 
 
@@ -68,33 +69,17 @@ def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Map
     make = _driver(prefix, words)
     permissions = Permissions(row.permissions.value)
     wrap = _wall(row, project, given, home)
-    run = home.run / RUN_FOLDER
-    key_file = None
-    if row.credential is CliCredential.API_KEY:
-        if words[0] not in OWN_DRIVERS:
-            raise BadValue(
-                f"Moot does not know which key {words[0]}, the program of {row.name}, takes",
-                detail='credential = "api-key" is for claude and codex',
-                fix=(f'name the variable of its key in environment of {row.name}: environment = ["…"]',),
-            )
-        provider = OPENAI if words[0] == "codex" else ANTHROPIC
-        key = KeyRing(environ, home.keys).need(provider, row.name).key
-        if words[0] == "claude":
-            key_file = run / f"{row.name}.key"
-            for folder in (home.run, run):
-                folder.mkdir(mode=0o700, exist_ok=True)
-            files.replace(key_file, key.reveal().encode())
-        else:
-            given |= dict.fromkeys(("OPENAI_API_KEY", "CODEX_API_KEY"), key.reveal())
+    key = _key(row, words[0], home, environ)
     return CliPlan(
         agent=row.name,
         project=project,
         make=make,
         environ=given,
-        run_folder=run,
+        run_folder=home.run / RUN_FOLDER,
         permissions=permissions,
         wrap=wrap,
-        key_file=key_file,
+        key=key if words[0] == "codex" else None,
+        key_file=_key_file(row, key, home) if key is not None and words[0] == "claude" else None,
         runs_once=prefix == "command" and words[0] not in OWN_DRIVERS,
     )
 
@@ -106,6 +91,29 @@ def environment(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict[s
         for name, value in environ.items()
         if name in PASSED_ON or name.startswith("LC_") or name in named
     }
+
+
+def _key(row: AgentSettings, program: str, home: Home, environ: Mapping[str, str]) -> Secret | None:
+    """The key that Moot keeps for the provider of a CLI; None where the CLI logs in by itself."""
+    if row.credential is not CliCredential.API_KEY:
+        return None
+    if program not in PROVIDERS:
+        raise BadValue(
+            f"Moot does not know which key {program}, the program of {row.name}, takes",
+            detail='credential = "api-key" is for claude and codex',
+            fix=(f'name the variable of its key in environment of {row.name}: environment = ["…"]',),
+        )
+    return KeyRing(environ, home.keys).need(PROVIDERS[program], row.name).key
+
+
+def _key_file(row: AgentSettings, key: Secret, home: Home) -> Path:
+    """For claude, which takes a key from the output of a command and over no pipe."""
+    run = home.run / RUN_FOLDER
+    for folder in (home.run, run):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    file = run / f"{row.name}.key"
+    files.replace(file, key.reveal().encode())
+    return file
 
 
 def program_of(brain: str) -> str:

@@ -31,6 +31,7 @@ from moot.brains.command.driver import (
 from moot.brains.command.process_pool import ProcessPool, ProcessSeat
 from moot.brains.command.program import cli_process
 from moot.brains.command.project_locks import ProjectLocks
+from moot.brains.llm.keys import Secret
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec
 from moot.model.records.cli_session import CliSession
 
@@ -48,6 +49,7 @@ class CliPlan(Struct, frozen=True):
     run_folder: Path
     permissions: Permissions = Permissions.EDIT
     wrap: Wall = no_wall
+    key: Secret | None = None
     key_file: Path | None = None
     runs_once: bool = False
     """A process for each turn, which has no session."""
@@ -205,6 +207,7 @@ class CommandBrain:
             allow=live.allow,
             run_folder=plan.run_folder,
             wrap=plan.wrap,
+            key=plan.key,
             key_file=plan.key_file,
         )
 

@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct, json
 
 from moot.brains.command.cli_sandbox import Wall, no_wall
+from moot.brains.llm.keys import Secret
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec, Usage
 
 
@@ -147,8 +148,10 @@ class CliPlace(Struct, frozen=True):
     """For what lives only as long as a process."""
     wrap: Wall = no_wall
     """Puts a command line into the sandbox, where there is one."""
+    key: Secret | None = None
+    """The one credential of a CLI that takes it over its pipe; None where it logs in by itself."""
     key_file: Path | None = None
-    """Holds the one credential the CLI is given, where it does not log in by itself."""
+    """Holds the one credential of a CLI that reads it from a file; None where it logs in by itself."""
 
 
 class Opened(Struct, frozen=True):

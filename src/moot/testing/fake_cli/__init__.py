@@ -15,6 +15,7 @@ stands in the messages it is given, one act a line:
     ! wish TOOL ACTION       asks whether it may, and says what it was told
     ! env NAME               says whether it has this variable
     ! prompt                 says what it was prompted with
+    ! key                    says the fingerprint of the key it was given over its pipe (codex)
     ! fail TEXT              the provider fails
     ! die | ! hang | ! noise | ! long | ! stray | ! unknown
 

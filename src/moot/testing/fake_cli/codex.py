@@ -1,15 +1,33 @@
 """As Codex by its app-server."""
 
+import json
+import os
 import uuid
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 from moot.testing.fake_cli.acts import VERSION, ScriptedCli, ScriptedSession
+
+KEY_IN_MEMORY = 'cli_auth_credentials_store="ephemeral"'
+REFUSED = "-refused"
+"""The end of a key that is not taken."""
+
+
+def fingerprint(key: str) -> str:
+    """What says that it has a key without saying the key."""
+    return blake2b(key.encode(), digest_size=8).hexdigest()
 
 
 class ScriptedCodex(ScriptedCli):
     turn = ""
     total = 0
+    key = ""
     ends_its_commands = False
+
+    def __init__(self, words: list[str]) -> None:
+        super().__init__()
+        self.keeps_key_in_memory = KEY_IN_MEMORY in words
 
     def take(self, message: dict[str, Any]) -> None:
         method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
@@ -18,6 +36,8 @@ class ScriptedCodex(ScriptedCli):
                 self.answered(number, message.get("result") or {"refused": message.get("error")})
             case "initialize":
                 self.reply(number, {"userAgent": f"fake/{VERSION}"})
+            case "account/login/start":
+                self.log_in(number, params["apiKey"])
             case "thread/start":
                 self.session = ScriptedSession(str(uuid.uuid4()), resume=False)
                 self.reply(number, {"thread": {"id": self.session.id}, "model": "gpt-5-mini"})
@@ -32,6 +52,19 @@ class ScriptedCodex(ScriptedCli):
                 self.stopped.set()
             case _:
                 pass
+
+    def log_in(self, number: Any, key: str) -> None:
+        """As the real one: without the setting a key goes into a file."""
+        if key.endswith(REFUSED):
+            error = {"code": -32600, "message": f"invalid key {key}"}
+            self.pipe.send({"id": number, "error": error})
+            return
+        if not self.keeps_key_in_memory:
+            file = Path(os.environ["HOME"], ".codex", "auth.json")
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(json.dumps({"OPENAI_API_KEY": key}))
+        self.key = key
+        self.reply(number, {"type": "apiKey"})
 
     def resume(self, number: Any, thread: str) -> None:
         try:
@@ -81,6 +114,8 @@ class ScriptedCodex(ScriptedCli):
     def more(self, word: str, rest: str) -> None:
         if word == "unknown":
             self.say(str(self.request("item/unheard/of")["refused"]["code"]))
+        elif word == "key":
+            self.say(fingerprint(self.key) if self.key else "no key")
 
     def ended(self, how: str, why: str = "") -> None:
         self.total += 1020

@@ -18,7 +18,7 @@ def main(protocol: str, words: list[str]) -> None:
         if "--version" in words:
             sys.stdout.write(f"{VERSION} (fake)\n")
             return
-        ScriptedCodex().main()
+        ScriptedCodex(words).main()
     elif protocol == "claude":
         ScriptedClaude(words).main()
     else:

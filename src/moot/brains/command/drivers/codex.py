@@ -31,6 +31,7 @@ from moot.brains.command.drivers.spoken_cli import SpokenCli
 from moot.brains.command.program.line_peer import OPEN_SECONDS, LinePeer, RpcRefusal
 from moot.brains.command.program.tool_server import new_call
 from moot.brains.command.usage import codex_rest, codex_usage
+from moot.brains.llm.keys import Secret
 from moot.model.json import JsonObject
 
 INTERRUPT_SECONDS: Final = 5.0
@@ -42,6 +43,8 @@ TOOL_ITEMS: Final = {
 }
 BESIDE_COMMANDS: Final = ("cwd", "networkApprovalContext", "additionalPermissions")
 """What an approval of a command is also for."""
+KEY_IN_MEMORY: Final = ("-c", 'cli_auth_credentials_store="ephemeral"')
+"""Codex keeps a key that it is given over the pipe to itself: what it runs could read a variable or a file."""
 UNKNOWN_THREAD: Final = ("no rollout found", "not found")
 APPROVALS: Final = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
 
@@ -67,7 +70,8 @@ class CodexDriver:
 
     async def open(self, place: CliPlace, resume: str | None) -> Opened:
         self._place = place
-        process = await self._cli.start([self._cli.name, "app-server"], place)
+        settings = KEY_IN_MEMORY if place.key is not None else ()
+        process = await self._cli.start([self._cli.name, *settings, "app-server"], place)
         peer = self._peer = LinePeer(process, self._asked, self._noticed, room=self._cli.room)
         version, opened = await self._cli.opened(
             self._open_thread(peer, place, resume),
@@ -90,6 +94,8 @@ class CodexDriver:
             },
         )
         await peer.notify("initialized", {})
+        if place.key is not None:
+            await _log_in(peer, place.key)
         version = str(about.get("userAgent", ""))
         if resume:
             asked = {"threadId": resume, "excludeTurns": True, **self._settings(place)}
@@ -240,6 +246,13 @@ class CodexDriver:
             verdict = await self._place.allow(wish_of(method, params, item))
             return {"decision": "accept" if verdict.allowed else "decline"}
         return None
+
+
+async def _log_in(peer: LinePeer, key: Secret) -> None:
+    try:
+        await peer.request("account/login/start", {"type": "apiKey", "apiKey": key.reveal()})
+    except RpcRefusal as refusal:  # what it complains about may quote the key
+        raise RpcRefusal(f"it did not take its key: {key.hide_in(str(refusal))}", refusal.code) from None
 
 
 def wish_of(method: str, params: JsonObject, item: JsonObject) -> Wish:
