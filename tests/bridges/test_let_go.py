@@ -34,6 +34,15 @@ async def test_a_chat_that_the_bots_have_left_is_unpaired_and_stays_so_when_one_
     assert (found.state, found.conversation) == ("found", None)
 
 
+async def test_the_agents_of_a_chat_are_listed_by_name_whoever_was_seen_first(stage: Stage) -> None:
+    for number, order in enumerate((AGENTS, AGENTS[::-1])):
+        ref = ChatRef(f"-20{number}", ChatKind.SUPERGROUP, "Team B")
+        for agent in order:
+            await stage.worker.hear(ChatSeen(ref, agent))
+        found = await stage.chat(ref.id)
+        assert (found.agents, found.listener) == (tuple(sorted(AGENTS)), order[0])
+
+
 async def test_what_was_on_its_way_to_a_chat_is_not_sent_once_it_is_unpaired(stage: Stage) -> None:
     chat, where = await stage.group()
     before = len(stage.world.posts(chat))

@@ -15,6 +15,7 @@ class ChatElsewhere(Shape, frozen=True):
     """`found`, `paired` or `left`."""
     conversation: str | None
     agents: tuple[str, ...]
+    """Those whose bots are in it, by name: which of them was seen first is chance."""
     listener: str
     updated_at: str | None
 
@@ -27,7 +28,7 @@ class ChatElsewhere(Shape, frozen=True):
             title=chat.title,
             state=chat.state.value,
             conversation=chat.conversation or None,
-            agents=chat.agents,
+            agents=tuple(sorted(chat.agents)),
             listener=chat.listener,
             updated_at=when(chat.updated_at),
         )
