@@ -1,5 +1,6 @@
 """A hub with three agents, connected to each chat app in turn."""
 
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,13 @@ def player(name: str) -> AgentSpec:
         return f"{name} answers {asked}" if turn.must_answer else None
 
     return play
+
+
+@pytest.fixture
+def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What guests may do is counted by the minutes of the clock: here none ends."""
+    monkeypatch.setattr("moot.flow.hear.MINUTE", sys.float_info.max)
+    monkeypatch.setattr("moot.bridges.guest_pace.MINUTE", sys.float_info.max)
 
 
 @pytest.fixture

@@ -38,7 +38,8 @@ class Stage:
             self._running = None
 
     async def quiet(self) -> None:
-        """Everything that was written is taken in, everybody has answered, and every answer is on its way or there."""
+        """Everything that was written is taken in, everybody has answered, and every answer was sent. A worker whose
+        lease ran out while the machine stood still lets a post lie until it has it again."""
 
         async def at_rest() -> bool:
             if not self.world.is_drained():
@@ -46,7 +47,7 @@ class Stage:
             await self.hub.settled(timeout=PATIENCE)
             await self.worker.dispatch.plan_all()
             await self.worker.dispatch.settled()
-            return self.world.is_drained()
+            return self.world.is_drained() and not await self.hub.bridges.posts("queued")
 
         await until(at_rest, bool, PATIENCE)
 

@@ -57,7 +57,6 @@ async def test_one_human_line_is_one_message_and_each_agent_answers_once_through
         assert [(post.speaker, post.text) for post in shown] == answers
         said = await stage.said(where)
         assert [sender for sender, _ in said] == ["karl-" + stage.world.bridge_name, *AGENTS]
-        assert stage.world.typed(chat), "typing is shown while somebody thinks"
 
 
 async def test_repeated_and_reordered_deliveries_enter_once(stage: Stage) -> None:
@@ -147,6 +146,7 @@ async def test_a_loop_of_a_hundred_posts_by_bots_enters_not_once(stage: Stage) -
     assert await stage.said(where) == said
 
 
+@pytest.mark.usefixtures("one_minute")
 async def test_guests_talk_within_an_allowance_and_give_no_orders(stage: Stage) -> None:
     chat, where = await stage.group()
     stage.world.say(chat, EVE, "@writer hello")
@@ -227,6 +227,7 @@ async def test_a_decision_is_taken_by_a_button_and_only_by_whose_it_is(stage: St
     await stage.hub.bridges.link(stage.world.bridge_name, KARL, "user")
     stage.world.say(private, KARL, "decide please")
     asked = await until(lambda: stage.hub.decisions.list(state="open"), bool)
+    assert await until(lambda: typed(stage, private), bool), "typing is shown while somebody thinks"
     post = await until(lambda: latest(stage, private), lambda text: "ship it?" in text.text)
     stage.world.press(private, KARL, post.id, 0)
     await stage.quiet()
@@ -264,6 +265,10 @@ async def test_a_decision_that_somebody_elses_message_set_off_is_asked_for_in_pr
     assert not [shown for shown in stage.world.posts(chat) if "ship it?" in shown.text]
     await stage.hub.decisions.answer(asked[0].id, "yes")
     await stage.quiet()
+
+
+async def typed(stage: Stage, chat: str) -> list[str]:
+    return stage.world.typed(chat)
 
 
 async def latest(stage: Stage, chat: str) -> Shown:

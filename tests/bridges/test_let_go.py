@@ -1,18 +1,20 @@
 """A chat that is unpaired, has moved, or whose conversation is erased: what was on its way, and what comes again."""
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from moot.bridges.bridge import ChatMoved, ChatRef, ChatSeen, Flooded
+from moot.bridges.flood import FloodGate
 from moot.flow import issue_code
 from moot.model.change import DropRecord
 from moot.model.ids import ParticipantId
 from moot.model.records.chat_apps.bridge import BridgePost, ChatKind, PairingCode
 from tests.bridges.stage import Stage
 from tests.bridges.worlds import AGENTS, KARL, MemoryWorld
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.req("G-13", "G-14")
 
@@ -43,15 +45,26 @@ async def test_the_agents_of_a_chat_are_listed_by_name_whoever_was_seen_first(st
         assert (found.agents, found.listener) == (tuple(sorted(AGENTS)), order[0])
 
 
-async def test_what_was_on_its_way_to_a_chat_is_not_sent_once_it_is_unpaired(stage: Stage) -> None:
+async def test_what_was_on_its_way_to_a_chat_is_not_sent_once_it_is_unpaired(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor what its sender has in hand already, and holds back for the pace of the chat."""
+    monkeypatch.setattr("moot.bridges.dispatch.RETRY_SECONDS", 0.01)
     chat, where = await stage.group()
     before = len(stage.world.posts(chat))
-    stage.world.flood(2.0)
+    held, go_on = asyncio.Event(), asyncio.Event()
+
+    async def passed(gate: FloodGate) -> None:
+        held.set()
+        await go_on.wait()
+
+    monkeypatch.setattr(FloodGate, "passed", passed)
     stage.world.say(chat, KARL, "@writer one")
-    await until(lambda: stage.hub.bridges.posts("queued"), lambda posts: any(post.error for post in posts))
+    await asyncio.wait_for(held.wait(), PATIENCE)
     await stage.hub.post(where, "a secret of the terminal")
     await until(lambda: stage.hub.bridges.posts("queued"), lambda posts: len(posts) == 2)
     await stage.hub.bridges.unpair(stage.world.bridge_name, chat)
+    go_on.set()
     assert await stage.shown(chat, before) == []
     assert await stage.hub.bridges.posts() == []
     assert len(await stage.hub.bridges.posts("dropped")) == 2
