@@ -50,7 +50,7 @@ async def test_what_host_and_keeper_left_when_both_were_killed_is_swept_by_the_n
         os.kill(pid, signal.SIGKILL)
     await host.wait()
     await asyncio.to_thread(cli_process.sweep, run)
-    await gone(pids, 5.0)
+    await gone(pids)
     assert list(run.iterdir()) == []
 
 
@@ -70,7 +70,7 @@ async def test_a_program_that_hops_from_process_to_process_is_caught(tmp_path: P
             if name.isdigit() and mine in _environ(int(name)).split(b"\0") and alive(int(name))
         ]
 
-    await until(left, lambda pids: not pids, 5)
+    await until(left, lambda pids: not pids)
 
 
 def _environ(pid: int) -> bytes:
@@ -88,7 +88,7 @@ async def test_a_project_that_is_gone_is_said_and_nothing_breaks(workshop: Works
         workshop.project("arya").rmdir()
         await hub.send("arya", "! say hello")
         where = await direct(hub, "arya")
-        await hub.settled(where, timeout=20)
+        await hub.settled(where, timeout=PATIENCE)
         said = (await hub.messages(where))[-1]
     assert said.sender == "system"
     assert str(workshop.project("arya")) in said.text
@@ -104,7 +104,7 @@ async def test_a_cli_that_starts_and_never_speaks_is_ended_and_named(
     async with workshop.hub() as hub:
         await hub.send("arya", "hello")
         where = await direct(hub, "arya")
-        await hub.settled(where, timeout=20)
+        await hub.settled(where, timeout=PATIENCE)
         said = (await hub.messages(where))[-1]
     assert "did not answer within" in said.text
 
@@ -124,7 +124,7 @@ async def test_a_flood_of_words_does_not_pile_up_in_the_host(workshop: Workshop,
                 seen.append((now, loop.time()))
             return loop.time() - seen[-1][1] > 0.5
 
-        await until(rests, bool, 30)
+        await until(rests, bool)
         assert seen[-1][0] < 2_000
         await words.aclose()  # type: ignore[attr-defined]
 
@@ -134,7 +134,7 @@ async def test_calls_of_moots_tools_are_counted_too(workshop: Workshop) -> None:
     async with workshop.hub() as hub:
         await hub.send("arya", "\n".join(["! moot list_agents {}"] * 130))
         where = await direct(hub, "arya")
-        await hub.settled(where, timeout=60)
+        await hub.settled(where, timeout=2 * PATIENCE)
         said = (await hub.messages(where, limit=500))[-1]
     assert "kept calling tools" in said.text
 
@@ -144,7 +144,7 @@ async def test_a_tool_that_fails_while_another_runs_is_answered(workshop: Worksh
     workshop.agent("arya", kind)
     async with workshop.hub() as hub:
         text = '! beside sleep 0.3 ; send_to_agent {"target": 7, "message": ["x"]}\n! say goes on'
-        answer = await hub.ask("arya", text, timeout=20)
+        answer = await hub.ask("arya", text, timeout=PATIENCE)
     assert answer.text.endswith("goes on")
 
 

@@ -11,7 +11,7 @@ from moot.model.limits import Limits
 from moot.rules.budgets import AgentBudget, TurnBudgets, account, charged, overrun
 from tests.coding.test_interjection import direct, doing
 from tests.coding.workshop import Workshop
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 async def spent(hub: Hub, kind: str, subject: str) -> list[Spending]:
@@ -23,10 +23,10 @@ async def spent(hub: Hub, kind: str, subject: str) -> list[Spending]:
 async def test_11_what_a_cli_says_it_has_cost_is_charged_once_across_restarts(workshop: Workshop) -> None:
     workshop.agent("arya", "claude")
     async with workshop.hub() as hub:
-        await hub.ask("arya", "! say one", timeout=20)
-        await hub.ask("arya", "! say two", timeout=20)
+        await hub.ask("arya", "! say one", timeout=PATIENCE)
+        await hub.ask("arya", "! say two", timeout=PATIENCE)
     async with workshop.hub() as hub:
-        await hub.ask("arya", "! say three", timeout=20)
+        await hub.ask("arya", "! say three", timeout=PATIENCE)
         [row] = await spent(hub, "agent", "arya")
         [day] = await spent(hub, "day", "")
         turn = (await hub.turns(agent="arya"))[-1]
@@ -43,11 +43,11 @@ async def test_11_what_a_cli_says_it_has_cost_is_charged_once_across_restarts(wo
 async def test_11_an_interrupted_turn_is_charged(workshop: Workshop) -> None:
     workshop.agent("arya", "claude")
     async with workshop.hub() as hub:
-        await hub.send("arya", "! slow " + "word " * 100)
+        await hub.send("arya", workshop.streaming)
         await until(lambda: doing(hub, "arya"), lambda state: state == "streaming")
         where = await direct(hub, "arya")
         await hub.agents.interrupt("arya")
-        await hub.settled(where, timeout=20)
+        await hub.settled(where, timeout=PATIENCE)
 
         async def rows() -> list[Spending]:
             return await spent(hub, "agent", "arya")
@@ -72,10 +72,10 @@ async def test_11_the_budget_stops_the_next_turn_and_says_so(
     workshop.head = head
     workshop.agent("arya", "claude", **settings)
     async with workshop.hub() as hub:
-        assert (await hub.ask("arya", "! say one", timeout=20)).text == "one"
+        assert (await hub.ask("arya", "! say one", timeout=PATIENCE)).text == "one"
         await hub.send("arya", "! say two")
         where = await direct(hub, "arya")
-        await hub.settled(where, timeout=20)
+        await hub.settled(where, timeout=PATIENCE)
         said = await hub.messages(where)
         [row] = await spent(hub, "agent", "arya")
         turn = (await hub.turns(agent="arya"))[-1]

@@ -132,20 +132,18 @@ async def test_tools_of_moot_come_over_what_is_there_already(workshop: Workshop,
 
 
 @pytest.mark.parametrize("kind", SPOKEN)
-async def test_an_interrupt_ends_the_prompt_at_once_and_the_session_goes_on(
+async def test_an_interrupt_ends_a_prompt_that_would_not_end_and_the_session_goes_on(
     workshop: Workshop, kind: str
 ) -> None:
     async with session(workshop, kind) as one:
-        pieces = one.driver.prompt("! slow " + "word " * 200)
+        pieces = one.driver.prompt(workshop.streaming)
         heard: list[Happened] = []
         async for piece in pieces:
             heard.append(piece)
             if isinstance(piece, Spoke) and "word" in piece.text:
                 break
-        begun = asyncio.get_running_loop().time()
         await one.driver.interrupt()
         heard += [piece async for piece in pieces]
-        assert asyncio.get_running_loop().time() - begun < 1.0
         assert isinstance(heard[-1], Ended)
         assert heard[-1].how is PromptEnding.INTERRUPTED
         again = await one.prompt("! say still here")

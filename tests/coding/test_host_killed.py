@@ -10,9 +10,10 @@ import pytest
 
 from moot.model.chain import RESERVATIONS
 from tests.coding.test_interjection import direct
-from tests.coding.test_keeper import gone
+from tests.coding.test_keeper import alive
 from tests.coding.workshop import Workshop
-from tests.support.waiting import until
+from tests.support.clocks import LaterClock
+from tests.support.waiting import PATIENCE, until, within
 
 TIMES = int(os.environ.get("MOOT_HOST_KILLS", "1"))
 HOST = """
@@ -38,7 +39,6 @@ def number_in(file: Path) -> str:
 async def test_5_killed_in_a_tool_nothing_is_alive_after_five_seconds_and_one_answer_follows(
     workshop: Workshop, kind: str
 ) -> None:
-    workshop.head = "[host]\nlease_seconds = 1.0"
     workshop.agent("arya", kind, budget_tokens=100_000_000)
     workshop.write()
     for time in range(TIMES):
@@ -47,14 +47,14 @@ async def test_5_killed_in_a_tool_nothing_is_alive_after_five_seconds_and_one_an
         host = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", HOST, str(workshop.home.path), acts), stderr=asyncio.subprocess.DEVNULL
         )
-        await until(partial(asyncio.to_thread, number_in, seen), bool, 30)
+        await until(partial(asyncio.to_thread, number_in, seen), bool)
         host.kill()
         await host.wait()
-        await gone([int(seen.read_text())], 5.0)
-        await until(workshop.left, lambda lines: not lines, 5)
-        async with workshop.hub() as hub:
+        await within(5.0, workshop.left, lambda lines: not lines)
+        assert not alive(int(seen.read_text()))
+        async with workshop.hub(clock=LaterClock()) as hub:
             where = await direct(hub, "arya")
-            await hub.settled(where, timeout=30)
+            await hub.settled(where, timeout=PATIENCE)
             said = await hub.messages(where, limit=500)
             assert await hub._core.parts.store.records(RESERVATIONS.all()) == []
         answers = [one for one in said if one.sender == "arya"]

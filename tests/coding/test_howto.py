@@ -29,7 +29,7 @@ def block(kind: str) -> str:
 
 async def typed(line: str) -> str:
     process = await asyncio.create_subprocess_shell(f"exec {line}", stdin=DEVNULL, stdout=PIPE)
-    out, _ = await asyncio.wait_for(process.communicate(), 60)
+    out, _ = await asyncio.wait_for(process.communicate(), 2 * PATIENCE)
     return out.decode()
 
 
@@ -56,7 +56,7 @@ async def test_the_page_works_as_printed(workshop: Workshop, monkeypatch: pytest
     assert "not installed" not in looked
     hub = await asyncio.create_subprocess_shell(f"exec {up}", stdin=DEVNULL, stdout=DEVNULL)
     try:
-        found = await until(lambda: RemoteHub.find(home), lambda one: one is not None, 30)
+        found = await until(lambda: RemoteHub.find(home), lambda one: one is not None)
         assert found is not None
         assert "I have asked puppet, who keeps the driver." in await typed(chat)
 
@@ -65,7 +65,7 @@ async def test_the_page_works_as_printed(workshop: Workshop, monkeypatch: pytest
             return [one.text.strip() for place in places for one in await found.messages(place.id)]
 
         done = "Done: the personas use port 9223. I may not push by myself, so I have asked you."
-        said = await until(everything, lambda texts: done in texts, 30)
+        said = await until(everything, lambda texts: done in texts)
         await found.close()
     finally:
         hub.terminate()

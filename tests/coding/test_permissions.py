@@ -19,7 +19,7 @@ from moot.settings import AgentSettings, Home
 from moot.settings.values import CliCredential, CliPermissions, CodingSettings
 from tests.coding.test_interjection import direct
 from tests.coding.workshop import Workshop
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 EVERY = pytest.mark.parametrize("kind", ["claude", "codex", "acp"])
 
@@ -60,7 +60,7 @@ async def test_9_under_edit_what_goes_further_is_denied_at_once_and_becomes_a_de
 ) -> None:
     workshop.agent("arya", kind)
     async with workshop.hub() as hub:
-        answer = await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+        answer = await hub.ask("arya", "! wish Bash make deploy", timeout=PATIENCE)
         [asked] = await hub.decisions.list(state="open")
     assert answer.text.startswith("deny") or answer.text == "o-reject_once"
     assert asked.question.endswith(": make deploy")
@@ -70,13 +70,13 @@ async def test_9_under_edit_what_goes_further_is_denied_at_once_and_becomes_a_de
 async def test_9_a_yes_calls_the_agent_again_and_is_good_for_that_action_once(workshop: Workshop) -> None:
     workshop.agent("arya", "claude")
     async with workshop.hub() as hub:
-        await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+        await hub.ask("arya", "! wish Bash make deploy", timeout=PATIENCE)
         [asked] = await hub.decisions.list(state="open")
         await hub.decisions.answer(asked.id, "allow once")
-        await hub.settled(timeout=20)
+        await hub.settled(timeout=PATIENCE)
         assert (await hub.messages(await direct(hub, "arya")))[-1].sender == "arya", "it was called again"
-        assert (await hub.ask("arya", "! wish Bash make deploy", timeout=20)).text == "allow"
-        again = await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+        assert (await hub.ask("arya", "! wish Bash make deploy", timeout=PATIENCE)).text == "allow"
+        again = await hub.ask("arya", "! wish Bash make deploy", timeout=PATIENCE)
     assert again.text.startswith("deny")
 
 
@@ -87,7 +87,7 @@ async def test_9_under_ask_it_waits_for_the_person(workshop: Workshop) -> None:
         async def waiting() -> list[str]:
             return [one.id for one in await hub.decisions.list(state="open")]
 
-        asking = asyncio.create_task(hub.ask("arya", "! wish Bash make deploy", timeout=20))
+        asking = asyncio.create_task(hub.ask("arya", "! wish Bash make deploy", timeout=PATIENCE))
         [id] = await until(waiting, lambda ids: len(ids) == 1)
         await hub.decisions.answer(id, "allow once")
         assert (await asking).text == "allow"
@@ -99,14 +99,14 @@ async def test_9_under_ask_nobody_who_answers_is_a_denial(
     monkeypatch.setattr("moot.brains.command.permission.ASK_SECONDS", 0.2)
     workshop.agent("arya", "claude", permissions="ask")
     async with workshop.hub() as hub:
-        answer = await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+        answer = await hub.ask("arya", "! wish Bash make deploy", timeout=PATIENCE)
     assert answer.text.startswith("deny: Nobody answered")
 
 
 async def test_under_read_nobody_is_asked(workshop: Workshop) -> None:
     workshop.agent("arya", "claude", permissions="read")
     async with workshop.hub() as hub:
-        answer = await hub.ask("arya", "! wish Write notes.txt", timeout=20)
+        answer = await hub.ask("arya", "! wish Write notes.txt", timeout=PATIENCE)
         assert await hub.decisions.list() == []
     assert answer.text.startswith("deny: You may only read here")
 
@@ -159,7 +159,7 @@ async def test_all_is_shut_into_its_project(workshop: Workshop) -> None:
     outside = workshop.project("other") / "planted"
     acts = f"! wish Bash anything\n! run touch here; touch {outside}; ls {workshop.home.path} | wc -l"
     async with workshop.hub() as hub:
-        answer = await hub.ask("arya", acts, timeout=30)
+        answer = await hub.ask("arya", acts, timeout=PATIENCE)
     assert answer.text.strip().endswith("0")
     assert (workshop.project("arya") / "here").exists()
     assert not outside.exists()
@@ -169,19 +169,19 @@ async def test_9_a_yes_is_good_once_whichever_conversation_and_session_asks(work
     """Also where the same program is asked elsewhere, and where its session was lost meanwhile."""
     workshop.agent("arya", "claude")
     async with workshop.hub() as hub:
-        await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+        await hub.ask("arya", "! wish Bash make deploy", timeout=PATIENCE)
         [asked] = await hub.decisions.list(state="open")
         await hub.decisions.answer(asked.id, "allow once")
-        await hub.settled(timeout=20)
-        assert (await hub.ask("arya", "! wish Bash make deploy", timeout=20)).text == "allow"
+        await hub.settled(timeout=PATIENCE)
+        assert (await hub.ask("arya", "! wish Bash make deploy", timeout=PATIENCE)).text == "allow"
         elsewhere = await hub.conversations.create("elsewhere", participants=["arya"])
         await hub.post(elsewhere.id, "@arya\n! wish Bash make deploy")
-        await hub.settled(elsewhere.id, timeout=20)
+        await hub.settled(elsewhere.id, timeout=PATIENCE)
         there = (await hub.messages(elsewhere.id))[-1]
     for file in (workshop.person / ".fake_clis").glob("*.json"):
         file.unlink()
     async with workshop.hub() as hub:
-        again = await hub.ask("arya", "! wish Bash make deploy", timeout=20)
+        again = await hub.ask("arya", "! wish Bash make deploy", timeout=PATIENCE)
         [used] = await hub.decisions.list(state="used")
     assert there.text.startswith("deny")
     assert again.text.startswith("deny")
@@ -192,7 +192,7 @@ async def test_9_what_is_too_long_to_be_read_is_not_asked_for(workshop: Workshop
     """A yes to the beginning would be a yes to any end."""
     workshop.agent("arya", "claude")
     async with workshop.hub() as hub:
-        answer = await hub.ask("arya", f"! wish Bash echo {'x' * 5000}; rm -rf /", timeout=20)
+        answer = await hub.ask("arya", f"! wish Bash echo {'x' * 5000}; rm -rf /", timeout=PATIENCE)
         assert await hub.decisions.list() == []
     assert answer.text.startswith("deny: This is 50")
 
@@ -201,7 +201,7 @@ async def test_9_what_is_too_long_to_be_read_is_not_asked_for(workshop: Workshop
 async def test_behind_the_wall_moots_tools_are_there(workshop: Workshop, kind: str) -> None:
     workshop.agent("arya", kind, permissions="all", sandbox="bwrap")
     async with workshop.hub() as hub:
-        answer = await hub.ask("arya", "! moot list_agents {}", timeout=30)
+        answer = await hub.ask("arya", "! moot list_agents {}", timeout=PATIENCE)
     assert '"self":"arya"' in answer.text
 
 
@@ -226,7 +226,7 @@ async def test_behind_the_wall_nothing_can_be_planted_that_runs_outside_later(wo
         answer = await hub.ask(
             "arya",
             f"! run {plant}; cat {workshop.person}/.local/share/keyrings/login; touch here",
-            timeout=30,
+            timeout=PATIENCE,
         )
     assert not [target for target in targets if target.exists() and "evil" in target.read_text()]
     assert "a secret" not in answer.text
@@ -241,7 +241,7 @@ async def test_behind_the_wall_claude_reads_its_key_and_no_other(
     async with workshop.hub() as hub:
         run = workshop.home.run / "clis"
         (run / "other.key").write_text("another's")
-        answer = await hub.ask("arya", f"! run cat {run}/arya.key; ls {run}", timeout=30)
+        answer = await hub.ask("arya", f"! run cat {run}/arya.key; ls {run}", timeout=PATIENCE)
     assert "sk-planted" in answer.text
     assert "other.key" not in answer.text
 
@@ -253,7 +253,7 @@ async def test_a_home_that_lies_too_deep_for_a_socket_serves_acp_all_the_same(
     workshop.home.path.mkdir(parents=True, mode=0o700)
     workshop.agent("arya", "acp")
     async with workshop.hub() as hub:
-        answer = await hub.ask("arya", "! moot list_agents {}", timeout=30)
+        answer = await hub.ask("arya", "! moot list_agents {}", timeout=PATIENCE)
     assert '"self":"arya"' in answer.text
 
 

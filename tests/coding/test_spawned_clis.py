@@ -26,8 +26,13 @@ def starts(what: str, **arguments: str) -> str:
     return f"! moot spawn_agent {json.dumps({'template': what, **arguments})}"
 
 
+async def refused(hub: Hub) -> list[str]:
+    """What the audit tells of."""
+    return [entry.sentence for entry in await hub.audit.log(limit=100) if entry.act == "refused"]
+
+
 async def said_by(hub: Hub, name: str, text: str) -> str:
-    return str((await hub.ask(name, text, timeout=30)).text)
+    return str((await hub.ask(name, text, timeout=PATIENCE)).text)
 
 
 async def test_a_cli_starts_another_which_works_reports_and_leaves_nothing_behind(workshop: Workshop) -> None:
@@ -36,7 +41,7 @@ async def test_a_cli_starts_another_which_works_reports_and_leaves_nothing_behin
     async with workshop.hub(socket=workshop.home.hub_sock) as hub:
         made = json.loads(await said_by(hub, "lead", starts("coder", task="! run pwd")))
         assert made["name"] == "coder", made
-        await hub.settled(timeout=30)
+        await hub.settled(timeout=PATIENCE)
         [task] = await hub.tasks.list()
         assert (task.state, str(task.result).strip()) == ("done", str(workshop.project("lead")))
         await hub.agents.remove("coder")
@@ -64,7 +69,7 @@ async def test_15_what_is_started_has_no_more_rights_than_who_starts_it(
     workshop.rows.append(template("coder", workshop, project=str(workshop.project("lead")), **coder))
     async with workshop.hub(socket=workshop.home.hub_sock) as hub:
         answer = await said_by(hub, "lead", starts("coder"))
-        refusal = [entry for entry in await hub.audit.log(limit=20) if entry.act == "refused"]
+        refusal = await until(lambda: refused(hub), bool)
         assert [one.name for one in await hub.agents.list()] == ["lead"]
     assert "which may do more than itself" in answer
     assert more in json.loads(answer)["detail"]
@@ -105,7 +110,7 @@ async def test_15_what_is_started_spends_from_the_budget_of_who_started_it(works
         for name in ("coder-2", "coder", "lead"):
             await hub.send(name, "! say another")
             where = await direct(hub, name)
-            await hub.settled(where, timeout=30)
+            await hub.settled(where, timeout=PATIENCE)
             stopped.append((await hub.messages(where))[-1].text)
         store = hub._core.parts.store
         rows = {
@@ -136,14 +141,10 @@ async def test_15_a_spawn_bomb_of_clis_ends_at_the_caps_with_the_rule_named(work
     again = starts("bomb", task=starts("bomb", task=starts("bomb")))
     async with workshop.hub(socket=workshop.home.hub_sock) as hub:
         answer = await said_by(hub, "lead", "\n".join([again] * 4))
-        await hub.settled(timeout=60)
+        await hub.settled(timeout=2 * PATIENCE)
         tree = [one for one in await hub.agents.tree() if not one.ended_at]
         most = len(workshop.processes())
-
-        async def refused() -> list[str]:
-            return [entry.sentence for entry in await hub.audit.log(limit=100) if entry.act == "refused"]
-
-        words = " ".join(await until(refused, bool, 10))
+        words = await until(lambda: refused(hub), bool)
     assert "spawn.max_" in answer
     assert len(tree) == 3
     assert max(one.depth for one in tree) <= 2
@@ -162,9 +163,9 @@ async def test_15_templates_that_start_each_other_in_a_ring_end_at_the_depth(wor
         await said_by(hub, "lead", round_trip)
         await hub.settled(timeout=PATIENCE)
         tree = {one.agent: one.depth for one in await hub.agents.tree() if not one.ended_at}
-        refused = [entry.sentence for entry in await hub.audit.log(limit=100) if entry.act == "refused"]
+        words = await until(lambda: refused(hub), bool)
     assert tree == {"ping": 1, "pong": 2}
-    assert refused
+    assert words
     assert workshop.processes() == []
 
 
@@ -182,5 +183,9 @@ async def test_rights_that_were_taken_from_a_spawner_are_taken_from_what_it_star
     async with workshop.hub(socket=workshop.home.hub_sock) as hub:
         assert await said_by(hub, "lead", "! say here") == "here"
         await hub.send("coder", "! say here")
-        states = [turn.state for turn in await hub.turns(agent="coder")]
-    assert states[-1] == "owed", "it may do more than who started it: nobody runs it"
+
+        async def states() -> list[str]:
+            return [turn.state for turn in await hub.turns(agent="coder")]
+
+        # it may do more than who started it: nobody runs it
+        await until(states, lambda found: found[-1] == "owed")

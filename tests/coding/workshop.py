@@ -28,6 +28,7 @@ class Workshop:
             self.script(name, f'exec "{sys.executable}" -m moot.testing.fake_cli.run {protocol} "$@"')
         self.rows: list[str] = []
         self.head = ""
+        self._enough = root / "enough"
 
     def script(self, name: str, body: str) -> Path:
         path = self.bin / name
@@ -53,6 +54,19 @@ class Workshop:
 
     def write(self) -> None:
         self.home.toml.write_text("\n\n".join([self.head, *self.rows]) + "\n")
+
+    @property
+    def streaming(self) -> str:
+        """What a scripted CLI is told to say word after word, until it is enough or it is interrupted."""
+        return f"! until {self._enough}"
+
+    @property
+    def waiting(self) -> str:
+        """A shell command that ends when it is enough."""
+        return f"until [ -e {self._enough} ]; do sleep 0.05; done"
+
+    def enough(self) -> None:
+        self._enough.touch()
 
     @asynccontextmanager
     async def hub(self, **options: Any) -> AsyncIterator[Hub]:

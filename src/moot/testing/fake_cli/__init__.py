@@ -8,6 +8,7 @@ stands in the messages it is given, one act a line:
 
     ! say TEXT               the answer, word by word
     ! slow TEXT              the same, with a tenth of a second between words
+    ! until FILE             word after word, until there is such a file
     ! run COMMAND            a tool of its own: a shell command in its own session, as claude runs them
     ! beside COMMAND ; TOOL {JSON}   a command, and a tool of Moot's while it runs
     ! moot TOOL {JSON}       a tool of Moot's

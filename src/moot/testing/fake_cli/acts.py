@@ -119,8 +119,8 @@ class ScriptedCli(ABC):
     def play(self, act: str, prompt: str) -> None:
         word, _, rest = act.partition(" ")
         match word:
-            case "say" | "slow":
-                self.say(rest, 0.1 if word == "slow" else 0.0)
+            case "say" | "slow" | "until":
+                self.speak(word, rest)
             case "run" | "beside":
                 self.run(*rest.split(" ; ", 1) if word == "beside" else (rest,))
             case "moot":
@@ -142,6 +142,13 @@ class ScriptedCli(ABC):
                 )
             case _:
                 self.more(word, rest)
+
+    def speak(self, word: str, rest: str) -> None:
+        if word != "until":
+            self.say(rest, 0.1 if word == "slow" else 0.0)
+            return
+        while not Path(rest).exists():
+            self.say("word ", 0.05)
 
     def misbehave(self, word: str, rest: str) -> None:
         if word == "hang":
