@@ -21,7 +21,7 @@ from moot.model.participant import Host, Participant, Quota
 from moot.model.prompt import Answered, Prompt
 from moot.model.query import Query
 from moot.model.records.audit import AuditEntry, AuditQuery, ChainEnd
-from moot.model.records.outbox import AgentHome, OutboxDepth, OutboxRow
+from moot.model.records.outbox import AgentHome, LogFigures, OutboxDepth, OutboxRow
 from moot.model.records.record import AnyLookup, Lookup, R
 from moot.model.round import Round
 from moot.model.turn import Turn, TurnState
@@ -275,7 +275,6 @@ class Log(Protocol):
 
     async def start(self) -> None:
         """Take in how far the log reaches; before this nobody follows."""
-        ...
 
     def watch(self, watcher: Callable[[list[Event]], None]) -> None:
         """Call it in order with every event from now on, whichever process stored it."""
@@ -289,11 +288,9 @@ class Log(Protocol):
 
     def committed(self, commit: Commit) -> None:
         """This process stored something."""
-        ...
 
     async def catch_up(self) -> None:
         """The log may have grown: take in what there is. Safe at any time."""
-        ...
 
     async def serve(self, host: HostId, agents: Iterable[ParticipantId], *, watches: bool) -> None:
         """This process runs these agents from now on, or watches all events: it wants to hear of them as soon as
@@ -301,7 +298,9 @@ class Log(Protocol):
 
     def live(self, event: Event) -> None:
         """Hand an event that is not stored to those who follow now, behind what was stored before it."""
-        ...
+
+    def figures(self) -> LogFigures | None:
+        """How a log outside is doing; None where the store itself is the log."""
 
     async def close(self) -> None: ...
 

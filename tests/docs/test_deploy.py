@@ -10,6 +10,8 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # comes with schemathesis, without stubs
 
 from moot.doors.http.metrics import Meters
+from moot.hub.telemetry.vitals import Vitals
+from moot.model.records.outbox import LogFigures
 from moot.settings import parse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,7 +103,10 @@ def test_kustomize_takes_it() -> None:
 
 def test_alerts_are_about_metrics_that_there_are() -> None:
     [rules] = documents(DEPLOY / "prometheus" / "moot.rules.yml")
-    text, _ = Meters().written(position=0, live=0, open_turns=0)
+    vitals, meters = Vitals(), Meters()
+    vitals.log_figures = LogFigures
+    meters.watch(vitals)
+    text, _ = meters.written(position=0, live=0, open_turns=0)
     known = set(re.findall(r"^# TYPE (\w+) ", text.decode(), flags=re.M))
     for rule in rules["groups"][0]["rules"]:
         assert {"alert", "expr", "labels", "annotations"} <= set(rule)

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 from msgspec import json
+from prometheus_client.parser import text_string_to_metric_families
 
 from moot import Hub
+from moot.doors.http.metrics import Meters
+from moot.hub.telemetry.vitals import vitals_of
 from moot.logs.kafka import relay
 from moot.logs.kafka.outlet import Outlet
 from moot.logs.kafka.reader import TopicReader
@@ -46,6 +49,17 @@ async def say(hub: Hub, count: int) -> str:
     return where
 
 
+async def figures(hub: Hub) -> dict[str, float]:
+    """What /metrics says of the log, without labels."""
+    meters = Meters()
+    meters.watch(vitals_of(hub))
+    text, _ = meters.written(position=0, live=0, open_turns=0)
+    families = text_string_to_metric_families(text.decode())
+    return {
+        sample.name: sample.value for family in families for sample in family.samples if not sample.labels
+    }
+
+
 async def seqs(home: KafkaHome, where: str) -> list[int]:
     told = [one for _, one in await home.topics.records()]
     return [one["seq"] for one in told if one["conversation_id"] == where and one["seq"]]
@@ -61,8 +75,18 @@ async def test_row_4_messages_are_taken_and_answered_while_kafka_is_gone_and_tol
         fragile.kill()
         await say(hub, 3)
         assert await store_of(hub).unpublished(1)
+        behind = await until(lambda: figures(hub), lambda now: now["moot_outbox_rows"] > 0, SLOW)
+        assert behind["moot_relay_fence"] == 1
+        assert behind["moot_outbox_oldest_seconds"] > 0
         await asyncio.to_thread(fragile.start)
         await all_published(hub, RETURN_SECONDS)
+        await until(
+            lambda: figures(hub),
+            lambda now: (
+                (now["moot_outbox_rows"], now["moot_log_unread"], now["moot_relay_held"]) == (0, 0, 1)
+            ),
+            SLOW,
+        )
         assert sorted(set(await seqs(broken_home, where))) == list(range(1, 11))
 
 

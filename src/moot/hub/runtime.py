@@ -207,9 +207,9 @@ class Runtime:
         """Whether this home's moot.toml says what links there are: of several hubs on one store one has that share."""
         parts = self.core.parts
         if parts.far_lane is None or not self._is_hub:
-            self.core.vitals.serve(self._shares, parts.store.watch_batches, leads_alone=True)
+            self.core.vitals.serve(self._shares, parts.store, parts.log, leads_alone=True)
             return lambda: True
-        self.core.vitals.serve(self._shares, parts.store.watch_batches, leads_alone=False)
+        self.core.vitals.serve(self._shares, parts.store, parts.log, leads_alone=False)
         if not parts.settings.hub.leads:
             return lambda: False
         self._shares.want([SharedGroup(CONFIG, 1)])

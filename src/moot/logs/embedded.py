@@ -14,6 +14,7 @@ from moot.errors import MootError, Trouble
 from moot.logs.followers import Followers, Subscription, reset
 from moot.model.event import Commit, Event
 from moot.model.ids import ConversationId, HostId, ParticipantId
+from moot.model.records.outbox import LogFigures
 from moot.ports import EventReads
 
 RECENT = 4096
@@ -74,6 +75,9 @@ class EmbeddedLog:
         self._to_look = False
         with suppress(Trouble):  # a store out of reach is looked at again by the sweep, and when it is back
             await self.catch_up()
+
+    def figures(self) -> LogFigures | None:
+        return None
 
     async def close(self) -> None:
         for task in self._tasks:

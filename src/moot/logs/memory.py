@@ -10,6 +10,7 @@ from moot.errors import MootError
 from moot.logs.followers import Followers, Subscription, reset
 from moot.model.event import Commit, Event
 from moot.model.ids import ConversationId, HostId, ParticipantId
+from moot.model.records.outbox import LogFigures
 from moot.ports import EventReads
 
 READ = 500
@@ -83,6 +84,9 @@ class MemoryLog:
 
     def live(self, event: Event) -> None:
         self._followers.live(event)
+
+    def figures(self) -> LogFigures | None:
+        return None
 
     async def close(self) -> None:
         for look in self._looks:

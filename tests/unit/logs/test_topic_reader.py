@@ -16,15 +16,27 @@ from tests.support.waiting import until
 class FakeConsumer:
     def __init__(self, config: object) -> None:
         self.asked: list[str] = []
+        self.read: list[TopicPartition] = []
         self._nothing = threading.Event()
 
-    def get_watermark_offsets(self, place: TopicPartition, timeout: float) -> tuple[int, int]:
+    def get_watermark_offsets(
+        self, place: TopicPartition, timeout: float = 0.0, *, cached: bool = False
+    ) -> tuple[int, int]:
+        if cached:
+            return 0, 12
         self.asked.append(place.topic)
         if place.topic.startswith("silent"):
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
         return 0, 7
 
-    def incremental_assign(self, places: list[TopicPartition]) -> None: ...
+    def incremental_assign(self, places: list[TopicPartition]) -> None:
+        self.read += places
+
+    def assignment(self) -> list[TopicPartition]:
+        return self.read
+
+    def position(self, places: list[TopicPartition]) -> list[TopicPartition]:
+        return places
 
     def poll(self, seconds: float) -> None:
         self._nothing.wait(0.001)
@@ -45,5 +57,20 @@ async def test_topics_that_do_not_answer_keep_nobody_from_the_others(monkeypatch
 
         assert await until(found, bool) == {("agent-arya", 0): 7}
         assert consumer.asked.count("silent-1") < 3, "nothing is read while it is asked for"
+    finally:
+        await reader.close()
+
+
+async def test_it_counts_what_it_has_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_module, "Consumer", FakeConsumer)
+    monkeypatch.setattr(reader_module, "COUNT_SECONDS", 0.0)
+    reader = TopicReader(Brokers("127.0.0.1:1"), lambda batch: None, lambda begun: None, lambda: None)
+    try:
+        reader.read({("agent-arya", 0): 10, ("agent-bob", 0): 4})
+
+        async def unread() -> int:
+            return reader.unread
+
+        await until(unread, lambda count: count == 2 + 8)
     finally:
         await reader.close()

@@ -12,6 +12,7 @@ from prometheus_client import (
 )
 
 from moot.hub.telemetry.vitals import Vitals
+from moot.model.records.outbox import LogFigures
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 QUICK = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -64,8 +65,33 @@ class Meters:
             self._noticed.labels("repeat").set_function(lambda: counts.repeats)
             self._noticed.labels("late").set_function(lambda: counts.late)
             self._mended.set_function(lambda: counts.mended)
+        if vitals.log_figures() is not None:
+            self._watch_log(lambda: vitals.log_figures() or LogFigures())
         self._shares.set_function(lambda: vitals.shares_held)
         self._leads.set_function(lambda: float(vitals.leads))
+
+    def _watch_log(self, figures: Callable[[], LogFigures]) -> None:
+        """Only where there is a log outside: without one there is nothing to be behind with."""
+        gauges: dict[str, tuple[str, Callable[[], float]]] = {
+            "moot_outbox_rows": ("Rows that wait to be published", lambda: figures().waiting),
+            "moot_outbox_oldest_seconds": (
+                "How long the oldest of them has waited",
+                lambda: figures().oldest_seconds,
+            ),
+            "moot_relay_fence": ("Rises when another process publishes", lambda: figures().fence),
+            "moot_relay_held": ("1 where this hub publishes", lambda: float(figures().publishes)),
+            "moot_log_unread": ("Records that this hub has not read yet", lambda: figures().unread),
+        }
+        for name, (help, value) in gauges.items():
+            Gauge(name, help, registry=self._registry).set_function(value)
+        passed_over = Gauge(
+            "moot_log_passed_over",
+            "Records that said nothing: foreign, unreadable",
+            ["why"],
+            registry=self._registry,
+        )
+        passed_over.labels("foreign").set_function(lambda: figures().foreign)
+        passed_over.labels("unreadable").set_function(lambda: figures().unreadable)
 
     def _wrote(self, commands: int, seconds: float, failed: bool) -> None:
         self._batch_seconds.observe(seconds)

@@ -1,4 +1,5 @@
-"""How a hub is doing, for /metrics: its batches as they are written, the shares it holds, whether its file rules.
+"""How a hub is doing, for /metrics: its batches as they are written, the shares it holds, whether its file rules,
+what waits for a log outside.
 
 Above: doors/http/metrics.py. Below: the store says each batch, host/held_shares.py what is held.
 """
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from moot.context.live_views import LiveViews
 from moot.host.held_shares import HeldShares
+from moot.model.records.outbox import LogFigures
 from moot.model.records.share import CONFIG
-from moot.ports import BatchWatcher
+from moot.ports import BatchWatcher, HomeStore, Log
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -24,11 +26,13 @@ class Vitals:
         self._shares: HeldShares | None = None
         self._watch: Callable[[BatchWatcher], None] = lambda watcher: None
         self._leads = True
+        self.log_figures: Callable[[], LogFigures | None] = lambda: None
         self.views: LiveViews | None = None
         """What agents of this process see of their conversations."""
 
-    def serve(self, shares: HeldShares, watch: Callable[[BatchWatcher], None], *, leads_alone: bool) -> None:
-        self._shares, self._watch, self._leads = shares, watch, leads_alone
+    def serve(self, shares: HeldShares, store: HomeStore, log: Log, *, leads_alone: bool) -> None:
+        self._shares, self._watch, self._leads = shares, store.watch_batches, leads_alone
+        self.log_figures = log.figures
 
     def watch_batches(self, watcher: BatchWatcher) -> None:
         """Call it with each batch: how many commands, how many seconds, whether it failed."""

@@ -21,6 +21,7 @@ from moot.logs.kafka.relay import Relay
 from moot.logs.kafka.wakes import Wakes
 from moot.model.event import Commit, Event, EventType
 from moot.model.ids import HostId, ParticipantId
+from moot.model.records.outbox import LogFigures, OutboxDepth
 from moot.ports import Clock, EventReads
 from moot.settings.values import LogSettings
 
@@ -55,6 +56,7 @@ class KafkaLog(EmbeddedLog):
         self.wakes: Wakes | None = None
         self._record_watchers: list[Callable[[list[Event]], None]] = []
         self._awaited = 0
+        self._depth = OutboxDepth()
         self._serving: list[asyncio.Task[None]] = []
         self._looking: asyncio.Task[None] | None = None
 
@@ -138,9 +140,22 @@ class KafkaLog(EmbeddedLog):
         """Nothing new is taken while more waits to be told than a disk should be filled with."""
         while True:
             with suppress(MootError):
-                depth = await self._store.outbox_depth(MOST_WAITING + 1)
-                self.refusal = overfull() if depth.rows > MOST_WAITING else None
+                self._depth = await self._store.outbox_depth(MOST_WAITING + 1)
+                self.refusal = overfull() if self._depth.rows > MOST_WAITING else None
             await asyncio.sleep(DEPTH_SECONDS)
+
+    def figures(self) -> LogFigures:
+        oldest = self._depth.oldest
+        lease = self.relay.lease if self.relay is not None else None
+        return LogFigures(
+            waiting=self._depth.rows,
+            oldest_seconds=0.0 if oldest is None else max(0.0, self._clock.now() - oldest),
+            fence=0 if lease is None else lease.fence,
+            publishes=self.relay is not None and self.relay.is_held,
+            unread=0 if self.wakes is None else self.wakes.unread,
+            foreign=0 if self.wakes is None else self.wakes.foreign,
+            unreadable=0 if self.wakes is None else self.wakes.unreadable,
+        )
 
     async def close(self) -> None:
         for task in (*self._serving, *([self._looking] if self._looking is not None else ())):

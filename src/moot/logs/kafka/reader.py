@@ -27,6 +27,8 @@ AT_ONCE = 500
 MOST_WAITING = 1000
 END_SECONDS = 2.0
 """So long the end of a topic is waited for, and nothing read meanwhile."""
+COUNT_SECONDS = 1.0
+"""So often it counts what it has not read."""
 SILENT_SECONDS = 5.0
 """After so long it is asked for again."""
 SILENT = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
@@ -70,6 +72,9 @@ class TopicReader:
         self._ending = threading.Event()
         self._waiting = 0
         self._was_down = False
+        self.unread = 0
+        """Records that the brokers hold behind the last one read, counted every second."""
+        self._counted_at = 0.0
         self._thread = threading.Thread(target=self._serve, name="moot-kafka-in", daemon=True)
         self._thread.start()
 
@@ -94,6 +99,7 @@ class TopicReader:
                 while not self._requests.empty():
                     self._requests.get_nowait()()
                 self._begin()
+                self._count_unread()
                 if self._waiting > MOST_WAITING:
                     self._ending.wait(POLL_SECONDS / 10)
                     continue
@@ -124,6 +130,18 @@ class TopicReader:
             self._silent_until.pop(place, None)
         self._tell(self._began, begun)
         self._tell(self._lost)
+
+    def _count_unread(self) -> None:
+        """By what the client knows of each topic's end from its last fetch: nobody is asked."""
+        if monotonic() < self._counted_at + COUNT_SECONDS:
+            return
+        self._counted_at = monotonic()
+        unread = 0
+        for place in self._consumer.position(self._consumer.assignment()):
+            _, end = self._consumer.get_watermark_offsets(place, cached=True)
+            if place.offset >= 0 and end >= 0:
+                unread += max(0, end - place.offset)
+        self.unread = unread
 
     def _leave(self, places: set[Place]) -> None:
         waiting = places & self._to_begin.keys()

@@ -94,6 +94,11 @@ class Wakes:
         await self.keep_up()
 
     @property
+    def unread(self) -> int:
+        """Records that the brokers hold and this process has not read."""
+        return 0 if self._reader is None else self._reader.unread
+
+    @property
     def reached(self) -> Mapping[Place, int]:
         """What is read by now, and up to which offset."""
         return self._reached

@@ -54,6 +54,25 @@ class OutboxDepth(Struct, frozen=True, gc=False):
     oldest: float | None = None
 
 
+class LogFigures(Struct, frozen=True):
+    """How a log outside the store is doing, as one process knows it: what /metrics shows of Kafka."""
+
+    waiting: int = 0
+    """Rows of the outbox that are not published yet."""
+    oldest_seconds: float = 0.0
+    """How long the oldest of them has waited."""
+    fence: int = 0
+    """Of the lease to publish; it rises with every hand-over."""
+    publishes: bool = False
+    """Whether this process holds that lease."""
+    unread: int = 0
+    """Records that the brokers hold for this process and it has not read."""
+    foreign: int = 0
+    """Records of other homes or earlier epochs that this process passed over."""
+    unreadable: int = 0
+    """Records that this process put aside because they made no sense."""
+
+
 TOOL_INVOKE: Final = "tool_invoke"
 POINTER: Final = str(EventType.CONVERSATION_JOINED)
 """Told to an agent on its own topic: from now on it has a conversation on another's."""
