@@ -22,6 +22,8 @@ from moot.client import RemoteHub
 from tests.support.waiting import PATIENCE
 
 NAMES = {" ": "space", "@": "at", "/": "slash"}
+ROUNDS = 8
+"""Messages from one to the next that a key sets off at most: the program, the draft, what is around it, the room."""
 COOL = "[groups]\ncooldown_seconds = 0\n"
 
 
@@ -93,10 +95,19 @@ class Chat:
         """Letter by letter, as fast as they are taken."""
         for letter in text:
             self.app.post_message(events.Key(NAMES.get(letter, letter), letter))
-        await self.pilot.pause()
+        await self._taken()
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+        for key in keys:
+            await self.pilot.press(key)
+            await self._taken()
+
+    async def _taken(self) -> None:
+        """Until the keys had their effect, on the menu too. Each round is over when everybody has read the messages
+        that waited at its beginning; Textual's own pause guesses by how busy the process is, and a process that gets
+        no processor looks idle."""
+        for _ in range(ROUNDS):
+            await self.pilot._wait_for_screen(PATIENCE)
 
     async def send(self, text: str) -> None:
         """Type it and send it, whatever the menus offer."""

@@ -6,6 +6,7 @@ import pytest
 from textual import events
 from textual.binding import Binding
 
+from moot.cli.tui.chat_state import ChatState
 from moot.cli.tui.overlay_texts import KEYS
 from moot.cli.tui.room_keys import KeyedRoom
 from tests.doors.tui.room import NAMES, Gate, chatting, echo
@@ -133,6 +134,22 @@ async def test_esc_twice_stops_everybody(tmp_path: Path) -> None:
         await chat.press("escape", "escape")
         await chat.until(lambda: not chat.room.state.running)
         await chat.until_seen("ended:")
+        assert await chat.hub.inspector.unsettled() == []
+
+
+async def test_esc_twice_stops_everybody_also_before_the_next_one_has_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, other = Gate("arya"), Gate("gendry", "gendry begins")
+    async with chatting(tmp_path, [gate.spec, other.spec]) as chat:
+        await chat.send("@arya @gendry go")
+        await chat.until_seen("first words")
+        await chat.press("escape")
+        with monkeypatch.context() as between:
+            between.setattr(ChatState, "speakers", property(lambda state: []))
+            await chat.press("escape")
+        await chat.until_seen("ended:")
+        await chat.until(lambda: not chat.room.state.running)
         assert await chat.hub.inspector.unsettled() == []
 
 

@@ -47,6 +47,8 @@ class KeyedRoom(ChatRoom):
     ]
 
     _pressed = ("", 0.0)
+    _has_stopped = False
+    """By the Esc before this one."""
 
     def _again(self, key: str) -> bool:
         """Whether a key is pressed for the second time in a row, within a moment."""
@@ -66,8 +68,11 @@ class KeyedRoom(ChatRoom):
             return
         speakers = self.state.speakers
         is_again = self._again("escape")
-        if speakers:
-            self.guard(partial(self.talk.stop, None if is_again else speakers[-1]))
+        has_stopped, self._has_stopped = self._has_stopped, bool(speakers)
+        if is_again and (speakers or has_stopped):  # whoever is next may not have begun yet
+            self.guard(self.talk.stop_any)
+        elif speakers:
+            self.guard(partial(self.talk.stop, speakers[-1]))
         elif self.reply is not None:
             self.reply = None
             self._preview_soon()

@@ -150,8 +150,15 @@ class RoomTalk:
             self._view.leave()
 
     async def stop(self, agent: str | None) -> None:
+        if not await self.stop_any(agent):
+            self._view.remark("nobody is speaking here")
+
+    async def stop_any(self, agent: str | None = None) -> bool:
+        """Whether somebody was."""
         stopped = await self._hub.conversations.stop(self._view.place.id, agent)
-        self._view.remark(f"stopped {', '.join(stopped)}" if stopped else "nobody is speaking here")
+        if stopped:
+            self._view.remark(f"stopped {', '.join(stopped)}")
+        return bool(stopped)
 
     # --- how it ended ------------------------------------------------------------------------------------------
 
