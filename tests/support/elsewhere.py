@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
+from random import SystemRandom
 from typing import Any
 
 from moot import Hub
@@ -12,6 +13,7 @@ from moot.doors.http.listener import serving
 from moot.hub.process.owner_token import owner_token
 from moot.settings import Home
 
+FIRST_PORT = 10_000
 FACTS = {"instance": "i1", "started_at": None}
 
 
@@ -44,9 +46,15 @@ class Elsewhere:
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """One that the system gives to nobody who asks for any: it is still free when a hub comes, or comes back, to it,
+    however many connections others make meanwhile."""
+    given = Path("/proc/sys/net/ipv4/ip_local_port_range")
+    lowest = int(given.read_text().split()[0]) if given.exists() else 0
+    while True:
+        port = SystemRandom().randrange(FIRST_PORT, lowest) if lowest > 2 * FIRST_PORT else 0
+        with socket.socket() as found, suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return int(found.getsockname()[1])
 
 
 class Wire:

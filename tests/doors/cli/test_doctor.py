@@ -14,6 +14,7 @@ from moot.errors import WARNINGS, tree
 from moot.model.hint import WarningCode
 from moot.settings import Home, load
 from tests.doors.cli.shell import Shell, Told, make_home
+from tests.support.elsewhere import free_port
 
 Moot = Callable[..., Told]
 
@@ -297,8 +298,7 @@ def test_a_port_that_another_program_uses_is_told_with_its_name(
 
 
 def test_a_port_can_be_given_by_hand(shell: Shell, moot: Moot) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
+    port = free_port()
     told = shell.moot("serve", "--detach", "--port", str(port), "--json")
     try:
         assert (told.json["port"], told.json["host"]) == (port, "127.0.0.1")

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.support.elsewhere import free_port
+
 MOOT = Path(sys.executable).with_name("moot")
 
 
@@ -16,7 +18,7 @@ class Up:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.port = 0
+        self.port = free_port()
         self.process: subprocess.Popen[str] | None = None
 
     def start(self, *flags: str, **environment: str) -> dict[str, Any]:
