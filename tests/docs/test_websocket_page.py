@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.http.up import Up
+from tests.support.waiting import PATIENCE
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "use-websockets.md"
 
@@ -26,7 +27,7 @@ def test_the_program_on_the_page_runs_and_comes_back(tmp_path: Path) -> None:
         token = up.token["Authorization"].split()[1]
         for count in ("1", "2"):
             done = subprocess.run(
-                [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=30,
+                [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,
                 env={**os.environ, "MOOT": up.url, "TOKEN": token}, check=False,
             )  # fmt: skip
             assert done.returncode == 0, done.stderr

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE
+
 CURL = f"""#!{sys.executable}
 import sys
 import urllib.request
 words = sys.argv[1:]
 headers = dict(words[n + 1].split(": ", 1) for n, word in enumerate(words) if word == "-H")
-with urllib.request.urlopen(urllib.request.Request(words[-1], headers=headers), timeout=20) as answer:
+with urllib.request.urlopen(urllib.request.Request(words[-1], headers=headers), timeout={PATIENCE}) as answer:
     sys.stdout.write(answer.read().decode())
 """
 """For machines that have no curl; where there is one, it is used."""
@@ -30,7 +32,7 @@ def run_as_printed(line: str, folder: Path) -> str:
         ["sh", "-c", line],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=PATIENCE,
         check=False,
         env={**os.environ, "PATH": path},
     )

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing.reduction import DupFd
 from pathlib import Path
@@ -111,7 +111,7 @@ class Shell:
         *words: str | bytes,
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
-        timeout: float = 30,
+        timeout: float = PATIENCE,
     ) -> Told:
         """As a process of its own that was loaded before."""
         with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
@@ -134,7 +134,7 @@ class Shell:
         *words: str | bytes,
         stdin: bytes | None = None,
         env: Mapping[str, str] | None = None,
-        timeout: float = 30,
+        timeout: float = PATIENCE,
     ) -> Told:
         """As a child of this process that starts from nothing, as a person's shell would start it."""
         done = subprocess.run(
@@ -191,6 +191,14 @@ def make_home(path: Path, agents: Mapping[str, str] = AGENTS, more: str = "") ->
     (path / "cli_team.py").write_text(TEAM, encoding="utf-8")
     (path / "moot.toml").write_text("\n".join([COOL, more, *rows]), encoding="utf-8")
     return Shell(path)
+
+
+def until(holds: Callable[[], object]) -> None:
+    """Look again and again until it is so."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.05)
 
 
 class Terminal:
@@ -263,7 +271,7 @@ class Terminal:
         with suppress(OSError):  # the terminal's other end is closed
             while True:
                 self._take()
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=PATIENCE)
         return self.seen
 
     def close(self) -> None:

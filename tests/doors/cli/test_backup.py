@@ -13,6 +13,7 @@ import pytest
 
 from moot.stores.sqlite.file import migrate
 from tests.doors.cli.shell import Shell, Told
+from tests.support.waiting import PATIENCE
 
 Moot = Callable[..., Told]
 SECRET = "sk-ant-canary-0123456789-x7Qa"
@@ -221,7 +222,7 @@ def test_nobody_may_be_using_the_home(shell: Shell, talked: Moot) -> None:
         assert told.err.startswith(f"error[E403] {shell.home} is in use: a hub is running (pid {pid})")
     finally:
         hub.terminate()
-        hub.communicate(timeout=20)
+        hub.communicate(timeout=PATIENCE)
 
 
 def test_whoever_else_has_it_open_is_named(shell: Shell, talked: Moot) -> None:
@@ -246,7 +247,7 @@ def test_whoever_else_has_it_open_is_named(shell: Shell, talked: Moot) -> None:
         assert told.code == 9
         assert f"process {other.pid} has it open" in told.err
     finally:
-        other.communicate(b"", timeout=10)
+        other.communicate(b"", timeout=PATIENCE)
     assert shell.moot("backup", "restore", str(path), "--yes").code == 0
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.cli.shell import MOOT, Shell, make_home
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def answered(shell: Shell, answer: str) -> tuple[int, str]:
             env=shell.environ(),
         )
         os.write(ours, f"{answer}\n".encode())
-        out, _ = process.communicate(timeout=20)
+        out, _ = process.communicate(timeout=PATIENCE)
     finally:
         os.close(ours)
         os.close(theirs)

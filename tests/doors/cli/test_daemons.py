@@ -6,10 +6,8 @@ import os
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,28 +16,28 @@ from moot.host.liveness import is_alive
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import HubLock, announced_by, running_hub
 from moot.settings import Home
-from tests.doors.cli.shell import Shell, make_home
+from tests.doors.cli.shell import Shell, make_home, until
+from tests.support.elsewhere import free_port
 from tests.support.waiting import PATIENCE
 
 HOST_POINTS = ("host.attached", "host.claimed", "host.prethink", "host.thought", "host.finished")
-LEASE_SECONDS = 15.0
+LEASE = "[host]\nlease_seconds = 3600.0\n"
+"""Who is missed before a test loses its patience was not missed by a lease that ran out."""
 ROOM = ("conv", "new", "room", "--with", "arya,gendry")
 
 
 @pytest.fixture
 def team(tmp_path: Path) -> Iterator[Shell]:
-    shell = make_home(tmp_path / "home", more="reactive_round = false\n")
+    shell = make_home(tmp_path / "home", more=f"reactive_round = false\n{LEASE}")
     yield shell
     shell.moot("agents", "stop", "--all")
     shell.moot("stop")
 
 
-def until(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    end = time.monotonic() + seconds
-    while not (found := look()):
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.05)
-    return found
+def kill(pid: int) -> None:
+    """Until it is gone: a process that is to die needs a processor for that."""
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not is_alive(pid))
 
 
 def said(shell: Shell, where: str = "room") -> list[tuple[str, str]]:
@@ -118,9 +116,7 @@ def test_a_daemon_killed_at_any_point_is_heard_once_after_its_restart(team: Shel
 @pytest.mark.req("A-10", "M-01")
 def test_who_was_down_for_fifty_messages_catches_up_in_one_turn(team: Shell) -> None:
     team.moot(*ROOM)
-    begun = time.monotonic()
     first = team.moot("send", "--conv", "room", "@arya message 1", "--no-wait", "--json")
-    assert time.monotonic() - begun < 10
     [arya] = [d for d in first.json["receipt"]["deliveries"] if d["agent"] == "arya"]
     assert (arya["state"], arya["reachability"]) == ("owed", "away")
     asyncio.run(_post(team, 49))
@@ -161,8 +157,8 @@ def test_a_hub_whose_port_is_taken_is_never_reported_as_up(team: Shell) -> None:
     """Its socket answers for a moment before it notices: half of the time that moment was met."""
     Home(team.home).make()
     (team.home / "logs" / "hub.log").write_text("what an earlier run said\n")
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = str(other.getsockname()[1])
+    port = str(free_port())
+    with socket.create_server(("127.0.0.1", int(port))):
         for _ in range(4):
             told = team.moot("up", "--detach", "--port", port)
             assert (told.code, told.out) == (9, "")
@@ -183,7 +179,7 @@ def test_a_detached_hub_says_where_it_is_with_a_line_to_try_it(team: Shell) -> N
     assert first == f"hub up on {team.home} (pid {hub['pid']})"
     assert lines[0] == f"  page   {hub['url']}        sign in   moot open"
     curl = lines[1].removeprefix("  try    ")
-    asked = subprocess.run(["sh", "-c", curl], capture_output=True, check=True, timeout=20)
+    asked = subprocess.run(["sh", "-c", curl], capture_output=True, check=True, timeout=PATIENCE)
     assert b'"name":"arya"' in asked.stdout.replace(b": ", b":")
     assert lines[2] == f"  log    {team.home / 'logs' / 'hub.log'}        stop   moot stop"
 
@@ -215,11 +211,9 @@ def test_a_daemon_that_was_killed_is_missed_at_once(team: Shell) -> None:
     """Its lease has not run out: that its process is gone is enough."""
     pid = team.moot("agent", "start", "arya", "--json").json["pid"]
     assert team.moot("send", "arya", "one", "--json").json["outcome"] == "replied"
-    os.kill(pid, signal.SIGKILL)
-    begun = time.monotonic()
+    kill(pid)
     told = team.moot("send", "arya", "two", "--json").json
     assert (told["outcome"], told["replies"][0]["text"]) == ("replied", "arya heard: two")
-    assert time.monotonic() - begun < LEASE_SECONDS / 2
 
 
 @pytest.mark.req("A-10")
@@ -228,14 +222,11 @@ def test_whose_process_was_killed_is_shown_as_away_at_once(team: Shell, words: t
     """Looking writes nothing, so nobody has noted it yet; and the lease runs on."""
     pid = team.moot(*words, "--json").json["pid"]
     assert states(team)["arya"] == "idle"
-    os.kill(pid, signal.SIGKILL)
-    until(lambda: not is_alive(pid))
-    begun = time.monotonic()
+    kill(pid)
     assert states(team)["arya"] == "away"
     [row] = team.moot("agent", "status", "arya", "--json").json
     assert (row["status"], row["reachability"]) == ("offline", "away")
     assert row["host"] == {"daemon": False}
-    assert time.monotonic() - begun < LEASE_SECONDS / 2
 
 
 @pytest.mark.req("A-10")
@@ -243,8 +234,7 @@ def test_whose_process_was_killed_in_its_turn_is_not_shown_as_thinking(team: She
     pid = team.moot("agent", "start", "slow", "--json").json["pid"]
     team.moot("send", "slow", "hello", "--no-wait")
     until(lambda: states(team)["slow"] == "thinking")
-    os.kill(pid, signal.SIGKILL)
-    until(lambda: not is_alive(pid))
+    kill(pid)
     assert states(team)["slow"] == "away"
 
 
@@ -258,11 +248,9 @@ def test_a_running_hub_misses_a_daemon_that_was_killed_at_once(team: Shell) -> N
     pid = team.moot("agent", "start", "arya", "--json").json["pid"]
     team.moot("up", "--detach")
     assert team.moot("chat", "arya", "-m", "one", "--json").json["outcome"] == "replied"
-    os.kill(pid, signal.SIGKILL)
-    begun = time.monotonic()
+    kill(pid)
     told = team.moot("chat", "arya", "-m", "two", "--json").json
     assert told["outcome"] == "owed"
-    assert time.monotonic() - begun < LEASE_SECONDS / 2
     team.moot("agent", "start", "arya")
     texts = ["arya heard: one", "arya heard: two"]
     until(lambda: [m["text"] for m in team.moot("tail", "--agent", "arya", "--json").json] == texts)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.doors.cli.shell import Shell, Terminal
 from tests.support.printed import run_as_printed
+from tests.support.waiting import PATIENCE
 
 
 @pytest.mark.req("P-01")
@@ -67,7 +68,7 @@ def test_on_a_terminal_a_person_types_and_agents_answer(shell: Shell) -> None:
         terminal.read_until("turns 1 of 3")
         terminal.read_until("you ▸ ")
         terminal.type("/quit")
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
         assert "● critic  demo" in terminal.seen
     finally:
         terminal.close()
@@ -105,13 +106,13 @@ def test_while_it_runs_the_printed_lines_work_as_printed(shell: Shell, tmp_path:
         ]
         done = subprocess.run(
             ["sh", "-c", server], input="".join(json.dumps(line) + "\n" for line in asked), cwd=tmp_path,
-            capture_output=True, text=True, timeout=30, check=False,
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
         names = [agent["name"] for agent in answers[2]["result"]["structuredContent"]["agents"]]
         assert {"analyst", "writer", "critic"} <= set(names)
         terminal.type("/quit")
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
         assert not (shell.home / "demo" / "run" / "hub.json").exists()
     finally:
         terminal.close()
@@ -126,7 +127,7 @@ def test_on_a_terminal_one_sees_who_is_thinking_until_they_speak_or_pass(shell: 
         terminal.read_until("  critic passed · turns 2 of 3")
         terminal.read_until("you ▸ ")
         terminal.type("/quit")
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
         left = [line.rpartition("\r")[2] for line in terminal.seen.replace("\r\n", "\n").split("\n")]
         assert not [line for line in left if "thinking" in line]
     finally:

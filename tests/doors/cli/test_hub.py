@@ -3,27 +3,28 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from tests.doors.cli.shell import AGENTS, MOOT, Shell, Told, make_home
+from tests.doors.cli.shell import AGENTS, MOOT, Shell, Told, make_home, until
+from tests.support.waiting import PATIENCE
 
 SLOWER = float(os.environ.get("MOOT_BUDGET_SCALE", "1"))
 
 
-def moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+FOR_AN_HOUR = ("--drain", "3600")
+"""Running turns may go on for so long: who ends within the patience of a test did not wait for them."""
 
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator["Up"]:
     shell = make_home(tmp_path / "home", {**AGENTS, "steady": "steady"})
-    running = Up(shell)
+    running = Up(shell, *FOR_AN_HOUR)
     yield running
     if running.process.poll() is None:
         running.process.kill()
@@ -33,17 +34,28 @@ def up(tmp_path: Path) -> Iterator["Up"]:
 class Up:
     """A hub in a process of its own."""
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: Shell, *flags: str) -> None:
         self.shell = shell
-        self.process = shell.start("up", "--json")
+        self.process = shell.start("up", "--json", *flags)
         assert self.process.stdout is not None
         self.told = json.loads(self.process.stdout.readline())
 
-    def stop(self, number: int = signal.SIGTERM) -> tuple[int, float]:
-        began = time.monotonic()
+    def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        self.process.communicate(timeout=30)
-        return self.process.returncode, time.monotonic() - began
+        self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode
+
+    def begin_to_stop(self) -> None:
+        """Until it has heeded the signal: then nobody is let in any more. Two signals that come at once are one."""
+        self.process.terminate()
+        until(lambda: not self._answers())
+
+    def _answers(self) -> bool:
+        try:
+            socket.create_connection((self.told["host"], self.told["port"]), PATIENCE).close()
+        except ConnectionError:
+            return False
+        return True
 
 
 def test_it_says_where_it_is(up: Up) -> None:
@@ -56,14 +68,19 @@ def test_it_says_where_it_is(up: Up) -> None:
     assert f"running (pid {up.process.pid})" in [check["text"] for check in told["checks"]]
 
 
-def test_its_agents_answer_another_process_at_once(up: Up) -> None:
-    told = up.shell.moot("send", "arya", "hello", "--json")
-    asked, answered = up.shell.moot("tail", "--json").json
-    assert answered["text"] == told.json["replies"][0]["text"] == "arya heard: hello"
-    assert moment(answered["at"]) - moment(asked["at"]) < timedelta(seconds=2)
-    assert told.json["receipt"]["deliveries"][0]["reachability"] == "live"
-    [arya] = [a for a in up.shell.moot("agents", "list", "--json").json if a["name"] == "arya"]
-    assert arya["reachability"] == "live"
+def test_its_agents_answer_another_process_at_once(tmp_path: Path) -> None:
+    """By a hint: the hub would look by itself only in an hour."""
+    shell = make_home(tmp_path / "home", more="[host]\nsweep_seconds = 3600.0\n")
+    up = Up(shell)
+    try:
+        told = shell.moot("send", "arya", "hello", "--json")
+        _, answered = shell.moot("tail", "--json").json
+        assert answered["text"] == told.json["replies"][0]["text"] == "arya heard: hello"
+        assert told.json["receipt"]["deliveries"][0]["reachability"] == "live"
+        [arya] = [a for a in shell.moot("agents", "list", "--json").json if a["name"] == "arya"]
+        assert arya["reachability"] == "live"
+    finally:
+        up.stop()
 
 
 @pytest.mark.alone
@@ -81,9 +98,7 @@ def test_a_second_hub_on_the_home_is_refused_and_names_the_first(up: Up) -> None
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_in_good_order(up: Up, number: int) -> None:
-    code, took = up.stop(number)
-    assert code == 0
-    assert took < 5
+    assert up.stop(number) == 0
     left = sorted(path.name for path in (up.shell.home / "run").iterdir())
     assert "hub.json" not in left
     assert "hub.sock" not in left
@@ -94,11 +109,10 @@ def test_it_ends_in_good_order(up: Up, number: int) -> None:
 def test_a_running_turn_may_end_before_it_stops(up: Up) -> None:
     up.shell.moot("send", "steady", "hello", "--no-wait")
     wait_for_turn(up.shell, "steady", "running")
-    up.process.terminate()
-    time.sleep(0.5)
+    up.begin_to_stop()
     assert up.process.poll() is None
     (up.shell.home / "go").touch()
-    up.process.communicate(timeout=15)
+    up.process.communicate(timeout=PATIENCE)
     assert up.process.returncode == 0
     texts = [message["text"] for message in up.shell.moot("tail", "--json").json]
     assert texts == ["hello", "finished in good order"]
@@ -107,23 +121,21 @@ def test_a_running_turn_may_end_before_it_stops(up: Up) -> None:
 def test_a_second_signal_gives_running_turns_back_at_once(up: Up) -> None:
     up.shell.moot("send", "slow", "hello", "--no-wait")
     wait_for_turn(up.shell, "slow", "running")
-    up.process.send_signal(signal.SIGTERM)
-    time.sleep(0.5)
+    up.begin_to_stop()
     assert up.process.poll() is None
-    code, took = up.stop()
-    assert code == 0
-    assert took < 5
+    assert up.stop() == 0
     [turn] = up.shell.moot("turns", "--agent", "slow", "--json").json
     assert turn["state"] in ("ready", "owed")
 
 
 def wait_for_turn(shell: Shell, agent: str, state: str) -> None:
-    for _ in range(50):
-        turns = shell.moot("turns", "--agent", agent, "--json").json
-        if [turn["state"] for turn in turns] == [state]:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{agent} has no {state} turn")
+    until(lambda: states_of(shell, agent) == [state])
+
+
+def states_of(shell: Shell, *agent: str) -> list[str]:
+    """Of the turns of one agent, or of all."""
+    words = ("--agent", *agent) if agent else ()
+    return [turn["state"] for turn in shell.moot("turns", *words, "--json").json]
 
 
 def test_a_killed_hub_leaves_nothing_that_stops_the_next(up: Up) -> None:
@@ -133,7 +145,7 @@ def test_a_killed_hub_leaves_nothing_that_stops_the_next(up: Up) -> None:
     assert {check["state"] for check in told["checks"] if check["check"] == "hub"} == {"warn"}
     again = Up(up.shell)
     assert again.told["pid"] == again.process.pid
-    assert again.stop()[0] == 0
+    assert again.stop() == 0
 
 
 @pytest.mark.parametrize(
@@ -145,7 +157,7 @@ def test_a_hub_that_goes_away_meanwhile_leaves_the_message_and_that_is_said(
     sending = up.shell.start(*words, "--json")
     wait_for_turn(up.shell, "steady", "running")
     up.process.kill()
-    out, err = sending.communicate(timeout=15)
+    out, err = sending.communicate(timeout=PATIENCE)
     gone = Told(sending.returncode, out, err)
     assert (gone.code, gone.out) == (9, "")
     assert gone.error["title"] == "the hub stopped before the answer arrived"
@@ -166,8 +178,9 @@ def test_a_hub_that_goes_away_meanwhile_leaves_the_message_and_that_is_said(
 def test_a_hub_that_goes_away_during_a_broadcast_leaves_the_messages(up: Up) -> None:
     sending = up.shell.start("send", "--all", "hello", "--json")
     wait_for_turn(up.shell, "steady", "running")
+    until(lambda: len(states_of(up.shell)) == len(AGENTS) + 1)  # the message is with everybody
     up.process.kill()
-    out, err = sending.communicate(timeout=15)
+    out, err = sending.communicate(timeout=PATIENCE)
     gone = Told(sending.returncode, out, err).error
     assert gone["detail"] == "the messages are kept, and will be answered when a hub runs again"
     assert gone["fix"] == ["moot up", "moot tail"]
@@ -180,10 +193,7 @@ def test_what_waited_is_answered_when_the_hub_comes_up(tmp_path: Path) -> None:
     assert len(shell.moot("tail", "--json").json) == 1
     running = Up(shell)
     try:
-        for _ in range(50):
-            if len(shell.moot("tail", "--json").json) == 2:
-                break
-            time.sleep(0.1)
+        until(lambda: len(shell.moot("tail", "--json").json) == 2)
         assert shell.moot("tail", "--json").json[1]["text"] == "arya heard: are you there?"
     finally:
         running.stop()
@@ -215,7 +225,7 @@ def test_ctrl_c_stops_the_waiting_and_keeps_the_message(shell: Shell) -> None:
     assert process.stderr is not None
     assert process.stderr.readline() == "status: slow thinking\n"
     os.kill(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=10)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "The message stays queued as " in err
     assert "Traceback" not in err

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.cli.shell import Shell, Terminal, make_home
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def said(shell: Shell) -> list[str]:
 def test_the_next_line_is_posted_all_the_same(shell: Shell, again: bool) -> None:
     with running(shell) as first, chatting(shell) as terminal:
         first.kill()
-        first.wait(timeout=10)
+        first.wait(timeout=PATIENCE)
         with running(shell) if again else nullcontext():
             terminal.type("are you there")
             terminal.read_until("arya heard: are you there")
@@ -61,7 +62,7 @@ def test_the_next_line_is_posted_all_the_same(shell: Shell, again: bool) -> None
 def test_where_no_way_in_is_left_the_line_is_given_back_and_the_error_told_once(shell: Shell) -> None:
     with running(shell) as hub, chatting(shell, "--quiet") as terminal:
         hub.kill()
-        hub.wait(timeout=10)
+        hub.wait(timeout=PATIENCE)
         for file in shell.home.glob("moot.db*"):
             file.unlink()
         (shell.home / "moot.db").mkdir()
@@ -80,7 +81,7 @@ def test_a_stream_that_the_hub_took_with_it_is_ended_on_the_screen_and_nobody_is
         terminal.type("tell me")
         terminal.read_until("first words")
         hub.kill()
-        hub.wait(timeout=10)
+        hub.wait(timeout=PATIENCE)
         terminal.read_until("the hub stopped; all messages are kept, and your next line reconnects")
         terminal.read_until_drawn(
             "│ first words  …",

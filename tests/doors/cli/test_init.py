@@ -144,10 +144,10 @@ def typed(shell: Shell, *answers: tuple[str, str]) -> tuple[int, str]:
             screen += read_until(ours, awaited)
             os.write(ours, f"{answer}\n".encode())
         screen += read_until(ours, "")
-        return process.wait(10), screen
+        return process.wait(PATIENCE), screen
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(PATIENCE)
         os.close(ours)
 
 

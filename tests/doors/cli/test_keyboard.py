@@ -11,8 +11,8 @@ import pytest
 from moot.cli.terminal.keyboard import Keyboard
 from moot.cli.terminal.keystrokes import ESCAPE_SECONDS
 from moot.cli.terminal.screen import Screen
+from tests.support.waiting import PATIENCE
 
-PATIENCE = 10.0
 ESC = b"\x1b"
 
 

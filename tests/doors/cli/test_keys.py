@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.cli.shell import MOOT, Shell, Told
+from tests.support.waiting import PATIENCE
 
 Moot = Callable[..., Told]
 KEY = "sk-ant-canary-0123456789-x7Qa"
@@ -53,7 +54,7 @@ def test_a_key_is_typed_without_echo(shell: Shell) -> None:
             screen += data
     except OSError:
         pass  # the terminal is gone with the process
-    assert process.wait(10) == 0
+    assert process.wait(PATIENCE) == 0
     os.close(parent)
     assert KEY.encode() not in screen
     assert json.loads((shell.home / "keys.json").read_text()) == {"anthropic": KEY}

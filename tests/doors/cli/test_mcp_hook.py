@@ -18,7 +18,7 @@ import pytest
 from moot import Hub, shapes
 from tests.doors.cli.shell import MOOT, Shell, Told
 from tests.doors.cli.test_hub import Up
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 T = TypeVar("T")
 QUICK = 0.3 * float(os.environ.get("MOOT_BUDGET_SCALE", "1"))
@@ -309,7 +309,7 @@ def test_a_hook_whose_output_is_closed_has_handed_over_nothing(
     session.sent("hello")
     reads, writes = os.pipe()
     os.close(reads)
-    started(session, writes, shell_words).wait(30)
+    started(session, writes, shell_words).wait(PATIENCE)
     assert session.turns() == (["owed"] if shell_words else ["running"]), "at most it was given it"
     assert "hello" in reason(session.hook("Stop", stop_hook_active=False))
     assert_silent(session.hook("Stop", stop_hook_active=True))
@@ -373,7 +373,7 @@ def handed_out(session: Session) -> None:
         with closing(found):
             return [state for (state,) in found.execute("SELECT state FROM turns")]
 
-    asyncio.run(until(states, lambda seen: seen == ["running"], seconds=20))
+    asyncio.run(until(states, lambda seen: seen == ["running"]))
 
 
 # --- trouble ---------------------------------------------------------------------------------------------

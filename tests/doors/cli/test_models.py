@@ -9,6 +9,7 @@ from threading import Thread
 import pytest
 
 from tests.doors.cli.shell import Shell, Terminal, Told
+from tests.support.waiting import PATIENCE
 
 Moot = Callable[..., Told]
 
@@ -205,7 +206,7 @@ def typed(shell: Shell, url: str, key: str) -> tuple[int, str]:
         terminal.type(key)
         seen = terminal.rest()
         assert key not in seen
-        return int(terminal.process.wait(timeout=20)), seen
+        return int(terminal.process.wait(timeout=PATIENCE)), seen
     finally:
         terminal.close()
 

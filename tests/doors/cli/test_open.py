@@ -13,6 +13,7 @@ import pytest
 from moot.hub.process.hub_lock import running_hub
 from moot.settings import Home
 from tests.doors.cli.shell import Shell, make_home
+from tests.support.waiting import PATIENCE
 
 ANY_PORT = "[hub]\nport = 0\n"
 
@@ -32,7 +33,7 @@ def exchanged(link: str) -> Any:
     request = urllib.request.Request(
         f"{parts.scheme}://{parts.netloc}/api/sign-in", body, {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return msgspec.json.decode(answer.read())
 
 

@@ -63,7 +63,8 @@ def sentences(shell: Shell) -> list[str]:
 def in_force(up: Up) -> list[str]:
     """As the hub itself says."""
     token = (up.shell.home / "run" / "token").read_text().strip()
-    answer = httpx2.get(f"{up.told['url']}/api/links", headers={"Authorization": f"Bearer {token}"})
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = httpx2.get(f"{up.told['url']}/api/links", headers=headers, timeout=PATIENCE)
     return [link["sentence"] for link in answer.json()["links"]]
 
 
@@ -109,7 +110,7 @@ def test_links_follow_the_file_within_two_seconds_and_a_broken_one_changes_nothi
     assert gone < SECONDS * SLOWER
     assert up.process.poll() is None
     up.process.terminate()
-    _, err = up.process.communicate(timeout=20)
+    _, err = up.process.communicate(timeout=PATIENCE)
     [logged] = [json.loads(each) for each in err.splitlines() if "config_refused" in each]
     assert logged["event"] == f"{told['title']}\n{told['detail']}"
 
@@ -122,7 +123,7 @@ def test_a_hub_that_hangs_up_reads_the_file_again(up: Up) -> None:
     until(lambda: bool(reports(up.shell, "config.reloaded")), True)
     [told, *_] = reports(up.shell, "config.reloaded")
     assert [change["text"] for change in told["changes"]] == ['hub.policy = "open" (was "auto")']
-    assert up.stop()[0] == 0
+    assert up.stop() == 0
 
 
 def test_reload_says_what_changed_and_what_needs_a_restart(up: Up) -> None:
@@ -197,7 +198,7 @@ def test_a_hub_whose_terminal_is_closed_ends_and_one_that_is_told_to_reload_does
             seen += os.read(ours, 4096)
         assert hub.poll() is None
         os.close(ours)
-        assert hub.wait(timeout=20) in (0, 1), "what it says at the end has nowhere to go"
+        assert hub.wait(timeout=PATIENCE) in (0, 1), "what it says at the end has nowhere to go"
         assert not (shell.home / "run" / "hub.json").exists()
     finally:
         if hub.poll() is None:

@@ -14,7 +14,7 @@ from moot import PASS, Hub
 from moot.brains.code import AgentSpec
 from moot.cli.frame.exit_codes import PAUSED
 from moot.errors import BadValue
-from tests.doors.cli.shell import Shell, Told
+from tests.doors.cli.shell import AGENTS, Shell, Told, make_home
 
 Moot = Callable[..., Told]
 
@@ -246,13 +246,19 @@ def test_a_reply_names_what_it_answers(moot: Moot) -> None:
     assert moot("send", "--reply-to", "nonsense", "hello").code == 2
 
 
-def test_a_broadcast_reaches_each_agent_in_its_own_conversation(moot: Moot) -> None:
-    told = moot("send", "--all", "we ship", "--timeout", "3", "--json")
+def test_a_broadcast_reaches_each_agent_in_its_own_conversation(shell: Shell, moot: Moot) -> None:
+    others = {"arya", "gendry", "quiet", "caller", "broken"}
+    make_home(shell.home, {name: AGENTS[name] for name in others})
+    told = moot("send", "--all", "we ship", "--json")
     done = told.json
-    assert set(done["delivered_to"]) == {"arya", "gendry", "quiet", "caller", "broken", "slow"}
-    assert (done["failed"], done["outcome"], told.code) == ([], "timed_out", 8)
+    assert set(done["delivered_to"]) == others
+    assert (done["failed"], done["outcome"], told.code) == ([], "replied", 0)
     said = {reply["from"]: reply["text"] for reply in done["replies"]}
     assert said["arya"] == "arya heard: we ship"
+    make_home(shell.home)
+    late = moot("send", "--all", "we ship later", "--timeout", "0.3", "--json")
+    assert set(late.json["delivered_to"]) == {*others, "slow"}
+    assert (late.json["failed"], late.json["outcome"], late.code) == ([], "timed_out", 8)
     kinds = {c["kind"] for c in moot("conv", "list", "--json").json}
     assert kinds == {"direct"}
     queued = moot("send", "--all", "later", "--no-wait")

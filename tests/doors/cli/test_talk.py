@@ -9,6 +9,7 @@ import pytest
 
 from moot import Hub
 from tests.doors.cli.shell import Shell, Terminal, Told, make_home
+from tests.support.waiting import PATIENCE
 
 Moot = Callable[..., Told]
 TIME = r"\d\d:\d\d"
@@ -115,7 +116,7 @@ def test_what_takes_a_command_back_and_what_a_warning_advises_is_said_in_command
         terminal.read_until("[y/N] ")
         terminal.type("y")
         terminal.read_until(f"work is archived; to undo: moot conv unarchive {where}")
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
     finally:
         terminal.close()
     assert moot("conv", "unarchive", where).code == 0
@@ -134,7 +135,7 @@ def test_a_chat_on_a_terminal_is_drawn_as_the_demo_is_unless_it_is_to_be_plain(
         terminal.read_until("turns 1 of 3")
         terminal.read_until("you ▸ ")
         terminal.type("/quit")
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
         assert ("│ arya heard: arya one" in terminal.seen) != plain
         assert ("status: quiet passed" in terminal.seen) == plain
     finally:

@@ -14,6 +14,7 @@ from moot.cli.completion.answer import candidates
 from moot.errors import Conflict
 from moot.hub.agents import Agents
 from tests.doors.cli.shell import Shell, Terminal, Told
+from tests.support.waiting import PATIENCE
 
 Moot = Callable[..., Told]
 
@@ -165,7 +166,7 @@ def test_on_a_terminal_all_of_them_are_asked_about(own: Shell) -> None:
     try:
         terminal.read_until("Set role = same for arya, brienne? [Y/n]")
         terminal.type("n")
-        assert terminal.process.wait(timeout=10) == 130
+        assert terminal.process.wait(timeout=PATIENCE) == 130
     finally:
         terminal.close()
     assert toml(own) == OWN

@@ -8,7 +8,8 @@ import pytest
 
 from moot.cli.terminal import pager
 from moot.cli.terminal.progress import WaitingAgents
-from tests.doors.cli.shell import Shell, Terminal, Told
+from tests.doors.cli.shell import Shell, Terminal, Told, make_home
+from tests.support.waiting import PATIENCE
 
 Moot = Callable[..., Told]
 
@@ -90,22 +91,32 @@ def test_a_line_comes_after_a_moment_and_tells_the_seconds() -> None:
 
 
 @pytest.mark.req("P-08")
-def test_waiting_shows_who_is_waited_for_and_leaves_no_trace(shell: Shell) -> None:
-    terminal = Terminal(shell, "send", "slow", "hello", "--timeout", "1.6")
-    terminal.read_until("▲ slow  thinking…")
-    terminal.read_until("▲ slow  thinking 1s")
-    seen = ended(terminal)
-    assert "no answer in time." in seen
-    left = [line.rpartition("\r")[2] for line in seen.replace("\r\n", "\n").split("\n")]
-    assert not [line for line in left if "thinking" in line]
+def test_waiting_shows_who_is_waited_for_and_leaves_no_trace(tmp_path: Path) -> None:
+    shell = make_home(tmp_path / "home", {"steady": "steady", "slow": "slow"})
+    terminal = Terminal(shell, "send", "steady", "hello")
+    terminal.read_until("● steady  thinking")
+    terminal.read_until("● steady  thinking ")  # and for how many seconds
+    (shell.home / "go").touch()
+    answered = ended(terminal)
+    assert "finished in good order" in answered
+    given_up = ended(Terminal(shell, "send", "slow", "hello", "--timeout", "0.9"))
+    assert "no answer in time." in given_up
+    for seen in (answered, given_up):
+        left = [line.rpartition("\r")[2] for line in seen.replace("\r\n", "\n").split("\n")]
+        assert not [line for line in left if "thinking" in line]
 
 
 @pytest.mark.req("P-08")
-def test_a_pipe_is_told_nothing_of_it_unless_plain_lines_are_asked_for(shell: Shell) -> None:
+def test_a_pipe_is_told_nothing_of_it_unless_plain_lines_are_asked_for(tmp_path: Path) -> None:
+    shell = make_home(tmp_path / "home", {"steady": "steady", "slow": "slow"})
     piped = shell.moot("chat", "slow", "-m", "hello", "--timeout", "0.9")
     assert piped.err == "no answer in time. The message stays queued as direct-slow+user:1.\n"
-    plain = shell.moot("chat", "slow", "-m", "hello", "--timeout", "0.9", "--plain")
-    assert plain.err.splitlines()[0] == "status: slow thinking"
+    plain = shell.start("chat", "steady", "-m", "hello", "--plain")
+    assert plain.stderr is not None
+    assert plain.stderr.readline() == "status: steady thinking\n"
+    (shell.home / "go").touch()
+    out, _ = plain.communicate(timeout=PATIENCE)
+    assert "finished in good order" in out
 
 
 # --- questions -----------------------------------------------------------------------------------------------
@@ -135,7 +146,7 @@ def test_what_takes_something_away_asks_first(shell: Shell, moot: Moot) -> None:
         terminal.read_until("arya heard: hello again")
         terminal.read_until("you ▸ ")
         terminal.type("/quit")
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
     finally:
         terminal.close()
     kinds = {c["kind"] for c in moot("conv", "list", "--json").json}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.cli.shell import Shell, Terminal, make_home
+from tests.support.waiting import PATIENCE
 
 LINES = [f"line {number} of the text" for number in range(1, 31)]
 TEXT = "\n".join(LINES)
@@ -53,7 +54,7 @@ def test_a_pasted_text_is_one_message(shell: Shell, keys: str) -> None:
         terminal.read_until("arya heard: line 1")
         terminal.read_until("will answer: ")
         terminal.type("/quit")
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
         terminal.rest()
         assert terminal.seen.rstrip().endswith("\x1b[?2004l")
     assert said(shell) == [TEXT]
@@ -106,7 +107,7 @@ def test_stop_stops_in_the_middle_and_what_was_said_is_kept(shell: Shell) -> Non
         terminal.read_until("stopped talker")
         terminal.read_until("will answer: talker (forced)")
         terminal.type("/quit")
-        assert terminal.process.wait(timeout=10) == 0
+        assert terminal.process.wait(timeout=PATIENCE) == 0
     [turn] = shell.moot("turns", "--json").json
     assert turn["state"] == "cancelled"
     texts = [m["text"].strip() for m in shell.moot("tail", "--json").json]
@@ -209,7 +210,7 @@ def test_a_lone_slash_lists_the_commands_and_the_terminal_is_left_as_it_was(shel
         terminal.type("/")
         terminal.read_until("/why [N]")
         terminal.type("/quit")
-        terminal.process.wait(timeout=10)
+        terminal.process.wait(timeout=PATIENCE)
         assert terminal.modes == before
     finally:
         terminal.close()
@@ -275,5 +276,5 @@ def test_what_was_shown_is_read_also_when_one_leaves_by_ctrl_c(shell: Shell) -> 
         terminal.read_until("arya heard: hello")
         terminal.read_until("will answer: ")
         terminal.press(CTRL_C)
-        terminal.process.wait(timeout=10)
+        terminal.process.wait(timeout=PATIENCE)
     assert shell.moot("inbox", "--unread", "--json").json == []

@@ -7,6 +7,7 @@ import pytest
 
 from moot.brains.code import missing_in
 from tests.doors.cli.shell import Shell, Terminal, make_home
+from tests.support.waiting import PATIENCE
 
 BRAINS = {
     "code:nowhere:think": "No module named 'nowhere'",
@@ -101,7 +102,7 @@ def test_with_json_the_hub_says_it_too(broken: tuple[Shell, str]) -> None:
     assert up.stdout is not None
     assert f'"pid": {up.pid}' in up.stdout.readline()
     up.terminate()
-    _, err = up.communicate(timeout=20)
+    _, err = up.communicate(timeout=PATIENCE)
     assert up.returncode == 0
     assert f"agent fin: {reason}" in err.replace("\\", "")
 
