@@ -1,6 +1,7 @@
 """Agents as processes of their own: start, find, kill, restart; what was owed is done once (A-06, A-07, A-10)."""
 
 import asyncio
+import fcntl
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -196,6 +198,25 @@ def test_what_a_killed_hub_announced_is_never_taken_for_the_next_ones(tmp_path: 
         assert told is not None
         assert told["instance"] == "i1"
         assert announced_by(home, os.getpid() + 1) is None
+
+
+@pytest.mark.req("A-06")
+@pytest.mark.parametrize("name", ["", "of a hub that was killed"])
+def test_a_process_that_only_looks_keeps_no_hub_from_starting(tmp_path: Path, name: str) -> None:
+    """Commands look whether a hub holds the lock, and hold it for that moment: a long one on a busy machine."""
+    home = Home(tmp_path)
+    with HubLock(home):
+        pass
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    (home.run / "hub.lock").write_text(f"{killed.pid}\n" if name else "")
+    looking = (home.run / "hub.lock").open()
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    gone = Timer(0.5, looking.close)
+    gone.start()
+    with HubLock(home) as lock:
+        assert lock.announce("i1")["pid"] == os.getpid()
+    gone.join()
 
 
 def test_an_agent_that_cannot_start_says_why(team: Shell) -> None:

@@ -13,12 +13,15 @@ import msgspec
 
 from moot import __version__, files
 from moot.errors import HubRunning
+from moot.host.liveness import is_alive
 from moot.model.hint import Act, Hint
 from moot.model.json import JsonObject
 from moot.settings import Home
 from moot.shapes import when
 
-PATIENCE = 10
+PATIENCE_SECONDS = 5.0
+"""For processes that only look: on a busy machine one may be kept from letting go of the lock for a while."""
+LOOK_SECONDS = 0.02
 MAX_BYTES = 65_536
 
 
@@ -52,16 +55,17 @@ class HubLock:
         return self
 
     def _take(self) -> str:
-        """Empty if the lock is ours, otherwise who holds it. Without a name, another process is only looking: try
-        again."""
-        for _ in range(PATIENCE):
+        """Empty if the lock is ours, otherwise who holds it. Without a name, or under that of a hub that was killed,
+        another process is only looking: try again."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < end:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 holder = os.pread(self._file, 32, 0).decode(errors="replace").strip()
-                if holder:
+                if holder.isdigit() and is_alive(int(holder)):
                     return holder
-                time.sleep(0.02)
+                time.sleep(LOOK_SECONDS)
             else:
                 return ""
         return "unknown"
