@@ -1,20 +1,22 @@
-"""PG: the write and read workloads on PostgreSQL, each beside the same rows written or read raw by asyncpg in one run.
+"""PG: the workloads on PostgreSQL, each beside the same rows written or read raw by asyncpg in one run.
 
-W1 as in w1.py; W5 the newest twenty messages of a long conversation and of a short one. The server is a real one on this
-machine's disk, with fsync on; both sides speak to it over loopback.
+W1 as in w1.py; W2 as in w2.py, with a hub that keeps its conversations in PostgreSQL; W5 the newest twenty messages of a
+long conversation and of a short one; W10 as in w10.py. The server is a real one on this machine's disk, with fsync on;
+both sides speak to it over loopback.
 """
 
 import asyncio
 import shutil
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 import asyncpg
 
+from bench import bare, pairs, processes, w2, w10
 from bench.measure import Table
 from bench.posts import TEXT, USER, posting
 from bench.raw_postgres import RawPostgresWriter
@@ -33,6 +35,7 @@ from tools.postgres_server import PostgresServer
 
 LONG, SHORT = 20_000, 100
 READS = 2_000
+TURN_GROUPS = (1, 10, 100)
 NEWEST = "SELECT * FROM messages WHERE conversation = $1 ORDER BY seq DESC LIMIT 20"
 numbers = count(1)
 schemas = count(1)
@@ -122,19 +125,59 @@ async def reads(server: PostgresServer, rounds: int) -> Table:
     return table
 
 
+def stored_in(server: PostgresServer) -> str:
+    return f'[store]\nurl = "{fresh(server)}"\n'
+
+
+async def pair_paths(server: PostgresServer, rounds: int) -> AsyncIterator[tuple[str, Table]]:
+    with (
+        TemporaryDirectory() as folder,
+        processes.hub(Path(folder) / "home", pairs.SETTINGS + stored_in(server)) as hub,
+        processes.postgres() as notified,
+        bare.served() as limit,
+    ):
+        for count in w2.CYCLES:
+            where = " on PostgreSQL"
+            table = await w2.beside_each_other(hub.socket, notified, limit, count, rounds, where=where)
+            yield f"{count} pairs", table
+
+
+async def turns(server: PostgresServer, groups: int, rounds: int) -> Table:
+    """Beside it as many of W1's raw writes as those turns need."""
+    table = Table(f"W10 turn-rate on PostgreSQL {groups}", "turns/s")
+    each, at_once = w10.ROUNDS_EACH[groups], min(groups, 256)
+
+    async def limit() -> float:
+        return await raw(server, at_once, 20 * at_once) / w10.WRITES_PER_TURN
+
+    contenders: dict[str, Any] = {
+        "moot": lambda: w10.turn_rate(groups, each, [], store=stored_in(server)),
+        w10.LIMIT: limit,
+    }
+    await table.run(contenders, rounds)
+    table.notes["of the limit"] = table.ratio("moot", w10.LIMIT)
+    return table
+
+
+async def tables(server: PostgresServer, rounds: int) -> AsyncIterator[tuple[str, Table]]:
+    for producers, total in ((8, 3000), (32, 6000), (256, 12000)):
+        yield f"{producers} producers", await writes(server, producers, total, rounds)
+    async for named in pair_paths(server, rounds):
+        yield named
+    yield "windows", await reads(server, rounds)
+    for groups in TURN_GROUPS:
+        yield f"{groups} groups", await turns(server, groups, rounds)
+
+
 async def run(rounds: int = 5) -> list[str]:
     folder = Path(mkdtemp(prefix="moot-bench-pg-", dir="/tmp"))
     server = PostgresServer(folder=folder).start()
-    lines = ["PG: W1 and W5 on PostgreSQL (posts/s and reads/s; fsync on, loopback)"]
+    lines = ["PG: W1, W2, W5 and W10 on PostgreSQL (per second; fsync on, loopback)"]
     try:
-        for producers, total in ((8, 3000), (32, 6000), (256, 12000)):
-            table = await writes(server, producers, total, rounds)
+        async for name, table in tables(server, rounds):
             table.save()
-            lines.append(f" {producers} producers")
+            lines.append(f" {name}")
             table.show(lines)
-        table = await reads(server, rounds)
-        table.save()
-        table.show(lines)
     finally:
         server.remove()
         shutil.rmtree(folder, ignore_errors=True)

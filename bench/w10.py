@@ -46,10 +46,10 @@ def speaker(name: str):  # type: ignore[no-untyped-def]
     return speak
 
 
-async def turn_rate(groups: int, rounds_each: int, latencies: list[float]) -> float:
-    """Turns per second over so many groups."""
+async def turn_rate(groups: int, rounds_each: int, latencies: list[float], *, store: str = "") -> float:
+    """Turns per second over so many groups; in the store that a `[store]` table names, else embedded."""
     with TemporaryDirectory() as folder:
-        (Path(folder) / "moot.toml").write_text(SETTINGS)
+        (Path(folder) / "moot.toml").write_text(SETTINGS + store)
         async with Hub.open(folder, agents=[speaker(name) for name in NAMES]) as hub:
             rooms = [
                 (await hub.conversations.create(f"g{n}", participants=list(NAMES))).id for n in range(groups)

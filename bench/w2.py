@@ -56,9 +56,9 @@ async def cycles(way: Way, pairs: int, total: int, taken: list[float]) -> float:
 
 
 async def beside_each_other(
-    socket: Path, postgres: str | None, limit: Path, pairs: int, rounds: int
+    socket: Path, postgres: str | None, limit: Path, pairs: int, rounds: int, *, where: str = ""
 ) -> Table:
-    table = Table(f"W2 pair-path {pairs}", "cycles/s")
+    table = Table(f"W2 pair-path{where} {pairs}", "cycles/s")
     total = CYCLES[pairs]
     async with AsyncExitStack() as stack:
         ways: dict[str, Way] = {"moot": await stack.enter_async_context(ByMoot.open(socket, pairs))}
