@@ -1,5 +1,6 @@
 """Supervisors: agents that are shown what is said around others, and never speak."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from moot import PASS, Hub, agent, supervisor
 from moot.brain import WatchedMessage
 from moot.brains.code import AgentSpec
 from moot.errors import BadValue, NotPermitted
+from moot.host.supervision import Supervision
 from moot.settings import Home, load
 from moot.wiring import configured_agents
 from tests.support.waiting import until
@@ -61,12 +63,14 @@ async def test_it_is_shown_what_is_said_around_those_it_watches_and_nothing_else
         await hub.settled("his")
         said = await hub.post("hers", "@arya hello")
         await hub.settled("hers")
+        seen = ["@arya hello", "arya heard @arya hello"]
+        await warden.has_seen(*seen)  # it is shown a message as it stands by then
         await hub.edit(said.id, "@arya good day", version=1)
         await hub.post("ours", "nobody in particular")
+        seen += ["@arya good day", "nobody in particular"]
+        await warden.has_seen(*seen)
         await hub.delete(said.id, version=2)
-        await warden.has_seen(
-            "@arya hello", "arya heard @arya hello", "@arya good day", "nobody in particular", ""
-        )
+        await warden.has_seen(*seen, "")
         assert [(action, where) for action, where, _, _ in warden.shown] == [
             ("posted", "hers"),
             ("posted", "hers"),
@@ -74,6 +78,25 @@ async def test_it_is_shown_what_is_said_around_those_it_watches_and_nothing_else
             ("posted", "ours"),
             ("deleted", "hers"),
         ]
+
+
+async def test_it_misses_nothing_that_is_said_once_its_hub_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long it takes to find out where it was."""
+    warden, said, begun_at = Warden("arya"), asyncio.Event(), Supervision._begun_at
+
+    async def slowly(supervision: Supervision) -> int:
+        await said.wait()
+        return await begun_at(supervision)
+
+    monkeypatch.setattr(Supervision, "_begun_at", slowly)
+    async with Hub.open(tmp_path, agents=[echo("arya"), warden.spec]) as hub:
+        await hub.conversations.create("room", participants=["arya"])
+        await hub.post("room", "at once")
+        said.set()
+        await hub.post("room", "later")
+        await warden.has_seen("at once", "later")
 
 
 async def test_it_never_speaks_whoever_asks_it_to(tmp_path: Path) -> None:
@@ -136,6 +159,7 @@ def configured(home: Path) -> list[AgentSpec]:
 
 
 MODULE = """
+import asyncio
 from pathlib import Path
 
 async def watch(seen):

@@ -72,10 +72,13 @@ class Supervision:
         self._position = 0
         """Everything up to this event was shown, or does not concern it."""
         self._noted = 0
+        self._came = 0
+        """The last event when it began, which is where a new one begins."""
         self._tasks: list[asyncio.Task[None]] = []
 
     async def begin(self) -> None:
         """From now on it is shown what happens, while this process holds its share."""
+        self._came = self._around.log.last
         self._around.shares.want([SharedGroup(self._group, 1)])
         await self._around.shares.renew()
         loop = asyncio.get_running_loop()
@@ -112,11 +115,11 @@ class Supervision:
                 await self._show(event)
 
     async def _begun_at(self) -> int:
-        """Where it was, or, for a new one, here and now."""
+        """Where it was, or, for a new one, where it came."""
         found = await self._around.store.records(WATCH_POSITIONS.one(self._who.id))
         if found:
             return found[0].event
-        return await self._move(self._around.log.last)
+        return await self._move(self._came)
 
     async def _show(self, event: Event) -> None:
         if event.type is RESET:
