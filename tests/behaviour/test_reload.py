@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from moot import Hub, agent
 from moot.errors import BadSettings, Conflict, MootError, NotPermitted
 from moot.flow import sync_links
+from moot.hub.process import file_watch
 from moot.model.event import EventType
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
@@ -305,7 +307,26 @@ async def two(turn):
 
 @pytest.fixture
 async def crew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Town]:
-    """A hub as `moot up` opens it: it runs what moot.toml describes."""
+    """A hub as `moot up` opens it: it runs what moot.toml describes. Nobody takes the file in before the test does."""
+    monkeypatch.setattr(file_watch, "changes", unwatched)
+    async with crewed(tmp_path, monkeypatch) as town:
+        yield town
+
+
+@pytest.fixture
+async def followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Town]:
+    """The same; it follows the file."""
+    async with crewed(tmp_path, monkeypatch) as town:
+        yield town
+
+
+async def unwatched(file: Path) -> AsyncIterator[None]:
+    await asyncio.Event().wait()
+    yield
+
+
+@asynccontextmanager
+async def crewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Town]:
     (tmp_path / "crew.py").write_text(CREW)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.delitem(sys.modules, "crew", raising=False)
@@ -378,18 +399,18 @@ async def test_a_program_runs_whom_it_was_given_whatever_the_file_says(tmp_path:
         assert found == {"mine": ("smith", "code", "live"), "other": ("", "demo", "away")}
 
 
-async def test_the_file_is_followed_while_the_hub_runs(crew: Town) -> None:
-    crew.write(TEAM, A_ABOVE_B, team="")
-    await until(crew.links, lambda found: found == ["a is superior of b. Both may start."])
-    crew.write("[[links]\n")
+async def test_the_file_is_followed_while_the_hub_runs(followed: Town) -> None:
+    followed.write(TEAM, A_ABOVE_B, team="")
+    await until(followed.links, lambda found: found == ["a is superior of b. Both may start."])
+    followed.write("[[links]\n")
 
     async def refusals() -> int:
-        return len(await crew.told(EventType.CONFIG_REFUSED))
+        return len(await followed.told(EventType.CONFIG_REFUSED))
 
     await until(refusals, lambda count: count == 1)
-    crew.write("", team="")
-    crew.write(TEAM, B_WITH_C, team="")
-    await until(crew.links, lambda found: found == ["b and c are peers. Both may start."])
+    followed.write("", team="")
+    followed.write(TEAM, B_WITH_C, team="")
+    await until(followed.links, lambda found: found == ["b and c are peers. Both may start."])
     assert await refusals() == 1
 
 
