@@ -44,7 +44,7 @@ async def test_what_is_asked_while_the_hub_is_opening_is_answered_when_it_is_ope
     peer.send({"ping": 7})
     assert "pong" in await asyncio.wait_for(answers.get(), PATIENCE)
     neighbours.answer_with(Calls(SimpleNamespace(name="user", position=3)))
-    assert await asyncio.wait_for(answers.get(), 5) == {"hello": {"name": "user", "position": 3}}
+    assert await asyncio.wait_for(answers.get(), PATIENCE) == {"hello": {"name": "user", "position": 3}}
     peer.close()
     await neighbours.close()
 

@@ -97,10 +97,10 @@ async def test_identity_files_are_read_fresh_each_turn(home: Path) -> None:
         workspace.mkdir(parents=True)
         for text in ("I am calm.", "I am in a hurry."):
             (workspace / "SOUL.md").write_text(text)
-            await hub.ask("arya", "hello", timeout=5)
+            await hub.ask("arya", "hello", timeout=40)
         (workspace / "SOUL.md").write_bytes(b"\xff\xfe broken")
         (workspace / "ROLE.md").write_text("x" * 100_000)
-        await hub.ask("arya", "hello", timeout=5)
+        await hub.ask("arya", "hello", timeout=40)
     assert ["I am calm." in p.system for p in prompts] == [True, False, False]
     assert ["I am in a hurry." in p.system for p in prompts] == [False, True, False]
     assert "broken" in prompts[2].system
@@ -114,7 +114,7 @@ async def test_the_owners_templates_win_and_a_broken_one_is_told(home: Path) -> 
     own.mkdir()
     (own / "system.md.j2").write_text("Only {{ agent.name }} in {{ conversation.kind }}.")
     async with Hub.open(home, agents=[prompted("arya", prompts)]) as hub:
-        await hub.ask("arya", "hello", timeout=5)
+        await hub.ask("arya", "hello", timeout=40)
         assert prompts[0].system == "Only arya in direct."
         (own / "system.md.j2").write_text("First line.\n{{ nothing.at.all }}")
         receipt = await hub.send("arya", "hello again")
@@ -212,7 +212,7 @@ async def test_the_inspector_works_for_agents_that_are_code(home: Path) -> None:
         return "ok"
 
     async with Hub.open(home, agents=[arya]) as hub:
-        await hub.ask("arya", "hello", timeout=5)
+        await hub.ask("arya", "hello", timeout=40)
         [turn] = await hub.turns(agent="arya")
         given = (await hub.turn(turn.id)).given
         assert given is not None

@@ -17,7 +17,7 @@ from tests.support.beneath import store_of
 from tests.support.postgres import empty_database
 from tests.support.waiting import until
 
-pytestmark = [pytest.mark.req("K-12"), pytest.mark.timeout(60)]
+pytestmark = pytest.mark.req("K-12")
 
 ROOMS = 12
 PARTS = 4

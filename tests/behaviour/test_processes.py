@@ -79,10 +79,14 @@ async def test_pieces_of_a_reply_reach_whoever_watches_in_another_process(home: 
                 heard.append(event.body["text"])  # noqa: PERF401  they come one by one
 
         listening = asyncio.create_task(listen())
-        await hub.settled("room")
-        await hub.post("room", "@arya hello")
-        await hub.settled("room", timeout=40)
-        await until(lambda: _now(heard), lambda found: "one moment, " in found)
+
+        async def asked() -> list[str]:
+            """What is lost is lost: whoever has just begun to watch may miss the first."""
+            await hub.post("room", "@arya hello")
+            await hub.settled("room", timeout=40)
+            return heard
+
+        await until(asked, lambda found: "one moment, " in found)
         listening.cancel()
 
 
@@ -132,15 +136,13 @@ async def test_a_host_whose_socket_is_gone_costs_nothing(home: Path) -> None:
         process.kill()
         await process.wait()
         await hub.post("room", "@gendry @arya hello")
-        await until(
-            lambda: hub.messages("room"), lambda found: any(m.text == "here" for m in found), seconds=40
-        )
+        await until(lambda: hub.messages("room"), lambda found: any(m.text == "here" for m in found))
 
 
 async def test_a_ping_is_answered_with_who_is_there(home: Path) -> None:
     async with hosting(home, "arya"):
         [path] = (home / "run" / "peers").glob("*.sock")
-        answer = await ask(path, {"ping": 7}, 5)
+        answer = await ask(path, {"ping": 7}, PATIENCE)
         assert answer is not None
         assert (answer["pong"], answer["agents"]) == (7, ["arya"])
     assert await ask(path, {"ping": 8}, 1) is None
@@ -160,8 +162,8 @@ async def test_nonsense_on_the_socket_harms_nobody(home: Path, sent: bytes) -> N
 
 
 @pytest.mark.req("M-01")
-async def test_who_stops_beating_is_away_and_everybody_is_told(tmp_path: Path) -> None:
-    (tmp_path / "moot.toml").write_text("[host]\nlease_seconds = 0.6\nsweep_seconds = 0.3\n")
+async def test_whose_process_dies_is_away_and_everybody_is_told(tmp_path: Path) -> None:
+    (tmp_path / "moot.toml").write_text("[host]\nlease_seconds = 60.0\nsweep_seconds = 0.3\n")
     async with hosting(tmp_path, "arya") as process, Hub.open(tmp_path) as hub:
         assert (await hub.agents.get("arya")).reachability == "live"
         after = hub.position

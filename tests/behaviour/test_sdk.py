@@ -242,15 +242,19 @@ async def test_pass_is_silence_and_shown_in_the_turn_record(quick: Path) -> None
 @pytest.mark.req("G-08")
 async def test_one_agent_that_hangs_expires_and_the_next_goes_on(tmp_path: Path) -> None:
     (tmp_path / "moot.toml").write_text("[groups]\nagent_reply_timeout = 0.3\nreactive_round = false\n")
+    clock, begun = ManualClock(), asyncio.Event()
 
     @agent("stuck")
     async def stuck(turn: Any) -> str | None:
+        begun.set()
         await asyncio.Event().wait()
         return None
 
-    async with Hub.open(tmp_path, agents=[stuck, speaker("b", "here")]) as hub:
+    async with Hub.open(tmp_path, agents=[stuck, speaker("b", "here")], clock=clock) as hub:
         await hub.conversations.create("room", participants=["stuck", "b"])
         await hub.post("room", "@stuck @b")
+        await asyncio.wait_for(begun.wait(), PATIENCE)
+        await clock.advance(0.3)
         await hub.settled("room", timeout=40)
         assert (await texts(hub, "room"))[1:] == ["system: [stuck did not answer in time]", "b: here"]
 

@@ -289,14 +289,14 @@ async def test_a_turn_is_not_stopped_between_a_tools_start_and_its_result(quick:
 @pytest.mark.req("J-06")
 async def test_a_peer_that_interrupts_again_and_again_is_braked(quick: Path) -> None:
     """A turn begun after an interruption is not interrupted again by an agent."""
-    begun = 0
+    begun, may_end = 0, asyncio.Event()
 
     @agent("victim", on_busy="interrupt")
     async def victim(turn: Any) -> str:
         nonlocal begun
         begun += 1
         await turn.say("I was about to say")
-        await asyncio.sleep(0.3)
+        await may_end.wait()
         return "at last"
 
     async with Hub.open(quick, agents=[victim]) as hub:
@@ -307,8 +307,10 @@ async def test_a_peer_that_interrupts_again_and_again_is_braked(quick: Path) -> 
         pest = hub.acting_as("pest")
         for n in range(20):
             await pest.post("room", f"@victim hey {n}")
-            await asyncio.sleep(0.02)
-        await hub.settled("room", timeout=40)
+            if n % 5 == 4:
+                may_end.set()
+                await hub.settled("room", timeout=40)
+                may_end.clear()
         victims = [m for m in await hub.messages("room") if m.sender == "victim"]
         cut = [m for m in victims if m.metadata.get("partial")]
         said = [m for m in victims if m.text == "at last"]

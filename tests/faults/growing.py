@@ -1,6 +1,6 @@
 """A hub in a process of its own that is asked to work, and says after each piece what the process holds by then.
 
-Lines of JSON: `{"do": "connect" | "turns" | "host", "times": n}` in, `{"turns", "files", "threads", …}` out.
+Lines of JSON: `{"do": "connect" | "turns" | "host" | "look", "times": n}` in, `{"turns", "files", "threads", …}` out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ AT_ONCE = 16
 IN_MEMORY = "/dev/shm"
 """Where syncing costs nothing; what a process holds does not depend on it."""
 QUIET_SECONDS = 0.5
-"""After which nothing is under way any more, the full-text index included."""
+"""After which nothing is under way any more, the full-text index included, unless the machine is busy."""
 SETTINGS = (
     "[limits]\nagent_turns_per_hour = 10000000\n[groups]\ncooldown_seconds = 0.0\nreactive_round = false\n"
 )
@@ -104,9 +104,9 @@ async def serve(home: Path) -> None:
                 await connect(socket, asked["times"])
             elif asked["do"] == "turns":
                 await turns(hub, asked["times"])
-            else:
+            elif asked["do"] == "host":
                 await hub.host([AgentSpec(f"worker-{n:05}", think) for n in range(asked["times"])])
-            await asyncio.sleep(QUIET_SECONDS)
+            await asyncio.sleep(QUIET_SECONDS)  # "look" does nothing else
             sys.stdout.buffer.write(json.encode(held()) + b"\n")
             sys.stdout.buffer.flush()
 

@@ -16,11 +16,10 @@ from msgspec import json
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 AGAIN_SECONDS = 0.05
 """After which a reader whose hub is gone tries anew."""
-PATIENCE = 40.0
 MARK = b'"text":"number '
 
 

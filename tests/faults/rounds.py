@@ -30,7 +30,8 @@ ROOM = "room"
 COOLDOWN = 0.1
 SETTLED, UNSETTLED, BROKEN, STUNG = 0, 3, 4, 5
 """Exit codes; STUNG: settled, although its failpoint was met."""
-HARD_LIMIT = 30
+HARD_LIMIT = 60
+"""Seconds after which a case hangs."""
 
 
 def agent(name: str, home: Path) -> AgentSpec:
@@ -102,7 +103,7 @@ def one(case: dict[str, Any]) -> int:
     home = Path(case["home"])
     home.mkdir(exist_ok=True)
     try:
-        asyncio.run(play(home, case.get("seconds", 10.0), case.get("again", False)))
+        asyncio.run(play(home, case.get("seconds", HARD_LIMIT), case.get("again", False)))
     except OSError:
         return BROKEN
     return STUNG if case.get("failpoint") and not failpoints.is_armed() else SETTLED

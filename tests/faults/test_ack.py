@@ -21,6 +21,7 @@ from moot.stores.desk import Dirty
 from moot.stores.memory_engine import MemoryEngine, Shelf
 from moot.stores.runner import Job, run_batch
 from moot.stores.sqlite.store import SqliteStore
+from tests.support.waiting import PATIENCE
 from tests.support.world import World
 
 USER = ParticipantId("user")
@@ -56,13 +57,13 @@ async def test_an_answer_waits_for_the_commit(world: World) -> None:
 
     def held(commit: Callable[[], None]) -> None:
         reached.set()
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         commit()
 
     around_commit(world.store, held)
     posting = asyncio.create_task(world.post("room", "user", "hello @ann", key="k"))
     try:
-        assert await asyncio.to_thread(reached.wait, 10)
+        assert await asyncio.to_thread(reached.wait, PATIENCE)
         for _ in range(100):
             await asyncio.sleep(0)
         assert not posting.done(), "the caller was told before the commit"

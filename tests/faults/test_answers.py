@@ -1,8 +1,6 @@
 """The process of an outside agent that asked is killed: the answer wakes the agent exactly once, whenever it is stored,
 also before anybody can know that the process is dead."""
 
-import os
-import signal
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,11 +12,10 @@ from moot.hub import Hub
 from moot.model.records.wait import WAITS, Wait
 from tests.faults import asker
 from tests.support.beneath import store_of
-from tests.support.processes import end, start
-from tests.support.waiting import until
+from tests.support.processes import end, start, stop
+from tests.support.waiting import PATIENCE, until
 
-pytestmark = [pytest.mark.req("M-05"), pytest.mark.timeout(120)]
-PATIENCE = 40.0
+pytestmark = pytest.mark.req("M-05")
 QUESTION, ANSWER = "where do the logs of the last night lie?", "below /var/log, in the folder of that day"
 
 
@@ -64,7 +61,7 @@ async def test_an_answer_between_the_death_and_its_discovery_wakes_the_asker_onc
     """The process is stopped first, so that it cannot hear the answer, and whoever looks takes it for alive."""
     process, wait = await asking(hub, tmp_path, whom)
     try:
-        os.kill(process.pid, signal.SIGSTOP)
+        await stop([process.pid], tmp_path)
         await answered(hub, whom)
         assert not await hub.turns(agent="x"), "it is waiting, as far as anybody knows"
         [kept] = await store_of(hub).records(WAITS.all())
@@ -101,7 +98,7 @@ async def test_a_question_that_failed_between_the_death_and_its_discovery_is_tol
 ) -> None:
     process, _ = await asking(hub, tmp_path, "b")
     try:
-        os.kill(process.pid, signal.SIGSTOP)
+        await stop([process.pid], tmp_path)
         asked: Any = hub.acting_as("b").mailbox
         [question] = (await asked.check(handed=())).messages
         await asked.reply(question.id, "[PASS]")

@@ -18,6 +18,7 @@ from moot.hub.process.heads_file import HeadsFile
 from moot.settings import Home
 from tests.support.beneath import store_of
 from tests.support.processes import path_of_imports
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.req("S-17")
 
@@ -45,7 +46,7 @@ def run(home: Path, number: int, failpoint: str = "") -> int:
         [sys.executable, "-c", EXPORTING, str(home), str(number)],
         env={**os.environ, "PYTHONPATH": path_of_imports(), "MOOT_FAILPOINT": failpoint},
         check=False,
-        timeout=50,
+        timeout=2 * PATIENCE,
     )
     return done.returncode
 
@@ -87,7 +88,7 @@ def beside_each_other(home: Path, how_many: int) -> list[int]:
     env = {**os.environ, "PYTHONPATH": path_of_imports()}
     command = [sys.executable, "-c", code, str(home)]
     running = [subprocess.Popen([*command, str(number)], env=env) for number in range(how_many)]
-    return [process.wait(timeout=50) for process in running]
+    return [process.wait(timeout=2 * PATIENCE) for process in running]
 
 
 async def test_acts_of_several_processes_are_one_chain(tmp_path: Path) -> None:

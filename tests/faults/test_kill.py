@@ -30,9 +30,10 @@ UNDER_WAY = 8
 KILLS = 20 * SCALE
 ACKED = 10_000 * SCALE
 UPTIME = 0.5
-LONGEST = 55.0 * SCALE
-SETTLING = 20.0
-READY = 20.0
+LONGEST = 200.0 * SCALE
+"""Seconds in which it has to be done: twenty seconds are enough where nobody else needs the machine."""
+SETTLING = 60.0
+READY = 60.0
 
 
 class Gone(Exception):
@@ -277,7 +278,7 @@ class Storm:
             await self.place.kill()
 
 
-@pytest.mark.timeout(90 * SCALE)
+@pytest.mark.timeout(300 * SCALE)
 async def test_what_was_acknowledged_survives_any_number_of_kills(tmp_path: Path) -> None:
     seed = seed_of_this_run()
     home = tmp_path / "home"

@@ -26,10 +26,10 @@ from moot.flow.hold_shares import HELD_SECONDS
 from moot.model.records.share import SHARES
 from tests.support.beneath import store_of
 from tests.support.postgres import empty_database
-from tests.support.processes import NIGHTLY, PATIENCE, ROOT, kept_on_failure, path_of_imports
-from tests.support.waiting import until
+from tests.support.processes import NIGHTLY, ROOT, kept_on_failure, path_of_imports
+from tests.support.waiting import PATIENCE, until
 
-pytestmark = [pytest.mark.req("K-12"), pytest.mark.alone, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.req("K-12"), pytest.mark.alone]
 
 LEASE = 4.0
 ROOMS = 100

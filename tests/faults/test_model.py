@@ -505,7 +505,7 @@ def chances(examples: int, steps: int) -> settings:
 
 TestOnMemory: Any = Model.TestCase
 TestOnMemory.settings = chances(400, 60)
-TestOnMemory.pytestmark = [pytest.mark.timeout(120 * SCALE)]
+TestOnMemory.pytestmark = [pytest.mark.timeout(300 * SCALE)]
 TestOnSqlite: Any = OnSqlite.TestCase
 TestOnSqlite.settings = chances(40, 60)
-TestOnSqlite.pytestmark = [pytest.mark.timeout(120 * SCALE)]
+TestOnSqlite.pytestmark = [pytest.mark.timeout(300 * SCALE)]

@@ -1,10 +1,7 @@
 """A host that is stopped beyond its lease and goes on: its turns are taken from it, and answered once all the same."""
 
 import asyncio
-import fcntl
-import os
 import signal
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +10,7 @@ from msgspec import json
 from moot.hub import Hub
 from moot.model.turn import OPEN, TurnState
 from tests.support.beneath import store_of
-from tests.support.processes import SCALE, end, kept_on_failure, start
+from tests.support.processes import SCALE, end, kept_on_failure, start, stop, tell
 from tests.support.waiting import until
 
 LEASE = 0.5
@@ -28,26 +25,6 @@ def made(home: Path) -> Path:
         f"[host]\nlease_seconds = {LEASE}\nsweep_seconds = {LEASE}\n", encoding="utf-8"
     )
     return home
-
-
-def tell(children: list[int], what: signal.Signals) -> None:
-    for child in children:
-        with suppress(ProcessLookupError):
-            os.kill(child, what)
-
-
-async def stop(children: list[int], home: Path) -> None:
-    """None of them in mid-commit: it would keep everybody from writing until it goes on, and is not tried here."""
-    with (home / "run" / "writer.lock").open("rb") as lock:
-        await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
-        tell(children, signal.SIGSTOP)
-        await until(lambda: asyncio.to_thread(states, children), lambda found: found == {"T"})
-
-
-def states(children: list[int]) -> set[str]:
-    """Of all their threads."""
-    stats = [stat.read_text() for child in children for stat in Path(f"/proc/{child}/task").glob("*/stat")]
-    return {stat.rpartition(")")[2].split()[0] for stat in stats}
 
 
 async def turns(hub: Hub, count: int, *states: TurnState) -> None:
@@ -73,7 +50,7 @@ async def said(hub: Hub, agent: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.alone
-@pytest.mark.timeout(90 * SCALE)
+@pytest.mark.timeout(300 * SCALE)
 async def test_hosts_stopped_beyond_their_lease_answer_every_turn_once(tmp_path: Path) -> None:
     home = made(tmp_path / "home")
     async with Hub.open(home):

@@ -32,7 +32,7 @@ async def make_rooms(home: Path) -> None:
             await hub.conversations.create(room)
 
 
-@pytest.mark.timeout(60 * SCALE)
+@pytest.mark.timeout(300 * SCALE)
 @pytest.mark.parametrize("count", [2, 4])
 async def test_processes_that_write_at_once_lose_nothing(tmp_path: Path, count: int) -> None:
     home = tmp_path / "home"

@@ -145,7 +145,7 @@ async def crowds(readers: int, hall: Hall, *more: Hall) -> AsyncIterator[Crowds]
 
 
 @pytest.mark.req("S-13", "K-11")
-@pytest.mark.timeout(60 * SCALE)
+@pytest.mark.timeout(300 * SCALE)
 async def test_killing_the_hub_under_five_hundred_readers_costs_none_of_them_anything(hall: Hall) -> None:
     begun, kills = time.monotonic(), 0
     async with crowds(READERS, hall) as readers:
@@ -258,7 +258,7 @@ def never_readers(hall: Hall, count: int, start: int = 0) -> Iterator[Any]:
 
 @pytest.mark.alone
 @pytest.mark.req("S-13", "K-11")
-@pytest.mark.timeout(60 * SCALE)
+@pytest.mark.timeout(300 * SCALE)
 async def test_fifty_that_never_read_cost_the_others_nothing_they_would_notice(hall: Hall) -> None:
     """Two conversations with as many readers each, in one of them also fifty that take nothing and whose buffers are
     full. Messages go to both in turn, so that whatever else the machine does meets both alike.
@@ -329,7 +329,6 @@ def _best(taken: list[float]) -> float:
 
 
 @pytest.mark.req("S-13", "K-11")
-@pytest.mark.timeout(60)
 async def test_who_never_reads_is_let_go_as_lagged_and_comes_back_without_loss(hall: Hall) -> None:
     async with AsyncExitStack() as stack:
         slow = list(never_readers(hall, NEVER_READ))

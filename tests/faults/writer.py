@@ -1,6 +1,7 @@
 """A process that opens a home and writes a given share into it, together with others doing the same.
 
-It says `ready`, waits for a line, writes, and says what came of the keys it shares with the others.
+It says `ready`, waits for a line, writes, and says what came of the keys it shares with the others; told to `wait`, it
+waits for another line before it comes to those.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ async def post(hub: Hub, book: Ledger, room: str, key: str, text: str) -> Any:
     return receipt
 
 
-async def write(home: Path, name: str, posts: int) -> dict[str, int]:
+async def write(home: Path, name: str, posts: int, *, waits: bool) -> dict[str, int]:
     with Ledger(home / f"ledger-{name}.jsonl") as book:
         async with Hub.open(home) as hub:
             rooms = {room: (await hub.conversations.get(room)).id for room in ROOMS}
@@ -46,6 +47,8 @@ async def write(home: Path, name: str, posts: int) -> dict[str, int]:
                     await post(hub, book, rooms[ROOMS[n % 5]], f"{name}-{n}", f"{name} says number {n}")
 
             await asyncio.gather(*(share() for _ in range(UNDER_WAY)))
+            if waits:
+                await asyncio.to_thread(sys.stdin.readline)
             receipts = [
                 await post(hub, book, rooms[ROOMS[n % 5]], f"both-{n}", f"both say {n}")
                 for n in range(SHARED)
@@ -67,6 +70,7 @@ def say(text: str) -> None:
 
 if __name__ == "__main__":
     try:
-        say(json.encode(asyncio.run(write(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])))).decode())
+        home, name, posts, *waits = sys.argv[1:]
+        say(json.encode(asyncio.run(write(Path(home), name, int(posts), waits=bool(waits)))).decode())
     except MootError as error:
         say(json.encode({"error": str(error)}).decode())

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from msgspec import json
 
+from tests.support.waiting import PATIENCE, until
+
 ROOT = Path(__file__).resolve().parents[2]
 NIGHTLY = os.environ.get("MOOT_TIER", "fast") == "nightly"
 SCALE = 10 if NIGHTLY else 1
 """How much larger the nightly tier is."""
-PATIENCE = 30.0
 
 
 def start(module: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
@@ -49,6 +53,26 @@ class Server:
         self._process.stdin.write(json.encode(case) + b"\n")
         self._process.stdin.flush()
         return json.decode(self._process.stdout.readline())
+
+
+def tell(children: list[int], what: signal.Signals) -> None:
+    for child in children:
+        with suppress(ProcessLookupError):
+            os.kill(child, what)
+
+
+async def stop(children: list[int], home: Path) -> None:
+    """None of them in mid-commit: it would keep everybody from writing until it goes on, and is not tried here."""
+    with (home / "run" / "writer.lock").open("rb") as lock:
+        await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+        tell(children, signal.SIGSTOP)
+        await until(lambda: asyncio.to_thread(states, children), lambda found: found == {"T"})
+
+
+def states(children: list[int]) -> set[str]:
+    """Of all their threads."""
+    stats = [stat.read_text() for child in children for stat in Path(f"/proc/{child}/task").glob("*/stat")]
+    return {stat.rpartition(")")[2].split()[0] for stat in stats}
 
 
 @contextmanager

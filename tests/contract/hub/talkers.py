@@ -13,6 +13,7 @@ from moot import Hub
 from moot.client import RemoteHub
 from moot.errors import MootError, Unanswered
 from moot.settings import Home
+from tests.support.waiting import PATIENCE
 
 WAYS = ("in process", "socket", "http", "mcp")
 OUTCOMES = {"TimedOut": "timed_out", "Passed": "passed", "TurnFailed": "failed"}
@@ -161,7 +162,7 @@ async def talker(way: str, here: Hub, url: str, home: Home, name: str) -> AsyncI
         return
     headers = {"Authorization": f"Bearer {token}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        httpx2.AsyncClient(headers=headers, timeout=2 * PATIENCE) as http,
         Client(streamable_http_client(f"{url}/mcp/", http_client=http), mode="auto") as client,
     ):
         yield ByTools(client)

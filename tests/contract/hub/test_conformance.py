@@ -20,7 +20,7 @@ from moot.errors import (
 )
 from moot.model.answer import Preview, Receipt
 from tests.support.postgres import empty_database
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 ON_POSTGRES = "in process, on PostgreSQL"
 
@@ -252,12 +252,15 @@ async def test_pieces_of_a_reply_are_told_live(hub: Any) -> None:
         return ""
 
     listening = asyncio.create_task(first())
-    for _ in range(20):  # whoever begins to listen while she speaks hears the next time
+
+    async def asked() -> bool:
+        """Whoever begins to listen while she speaks hears the next time."""
         await hub.post("room", "@arya hello")
         await asyncio.wait([listening], timeout=0.5)
-        if listening.done():
-            break
-    assert await asyncio.wait_for(listening, 10) == "well, "
+        return listening.done()
+
+    await until(asked, bool)
+    assert await listening == "well, "
 
 
 @pytest.mark.req("M-01")
@@ -377,8 +380,8 @@ async def test_what_is_posted_within_a_turn_belongs_to_it(hub: Any, way: str) ->
 
 
 async def test_a_question_under_one_key_is_asked_once(hub: Any) -> None:
-    first = await hub.ask("arya", "you there?", timeout=10, idempotency_key="q")
-    async with asyncio.timeout(20):  # it is known: nobody waits until the time is over
+    first = await hub.ask("arya", "you there?", timeout=40, idempotency_key="q")
+    async with asyncio.timeout(PATIENCE):  # it is known: nobody waits until the time is over
         assert (await hub.ask("arya", "you there?", timeout=60, idempotency_key="q")).id == first.id
     assert len(await hub.messages(first.conversation)) == 2
 

@@ -13,7 +13,7 @@ from moot.cli.run.doors import open_doors
 from moot.settings import Home
 from tests.contract.hub.conftest import TOML, arya, broken, quiet
 from tests.contract.hub.talkers import WAYS, Talker, talker
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 class Meeting:
@@ -90,10 +90,10 @@ async def test_who_must_answer_is_told_and_silence_is_an_answer(meet: Meet) -> N
 
 async def test_a_wait_ends_with_what_comes(meet: Meet) -> None:
     async with meet() as met:
-        waiting = asyncio.ensure_future(met.x.handed(20))
+        waiting = asyncio.ensure_future(met.x.handed(PATIENCE))
         await until(lambda: met.here.agents.get("x"), lambda who: who.reachability == "live")
         sent = await met.here.send("x", "now")
-        assert [message["id"] for message in await asyncio.wait_for(waiting, 10)] == [sent.id]
+        assert [message["id"] for message in await asyncio.wait_for(waiting, PATIENCE)] == [sent.id]
 
 
 async def test_a_group_is_read_spoken_in_and_searched(meet: Meet) -> None:
@@ -129,7 +129,7 @@ async def test_nobody_of_that_name_is_written_to(meet: Meet) -> None:
 )
 async def test_a_question_has_four_outcomes(meet: Meet, target: str, outcome: str) -> None:
     async with meet() as met:
-        assert await met.x.ask(target, "well?", 0.3 if target == "y" else 10) == outcome
+        assert await met.x.ask(target, "well?", 0.3 if target == "y" else PATIENCE) == outcome
 
 
 @pytest.mark.req("J-04")

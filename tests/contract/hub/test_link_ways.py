@@ -22,6 +22,7 @@ from moot.errors import Closed, NotPermitted, Stale, TimedOut, TurnFailed
 from moot.settings import Home
 from tests.contract.hub.talkers import talker
 from tests.support.random_links import NAMES, ChangingLinks
+from tests.support.waiting import PATIENCE
 
 SEED = 15
 GRAPHS = 1000
@@ -165,7 +166,7 @@ async def from_outside(way: str, hub: Hub, home: Path) -> AsyncIterator[Tries]:
         at = await stack.enter_async_context(open_doors(hub, Home(home), facts))
         if way in ("request", "websocket"):
             tokens = {name: (await hub.agents.issue_token(name)).token for name in NAMES}
-            client = await stack.enter_async_context(httpx2.AsyncClient(timeout=30))
+            client = await stack.enter_async_context(httpx2.AsyncClient(timeout=PATIENCE))
             yield by_request(at, tokens, client) if way == "request" else by_websocket(at, tokens)
             return
         came = {
@@ -190,7 +191,6 @@ async def stored(hub: Hub) -> set[str]:
 
 
 @pytest.mark.req("S-04", "S-05")
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(
     "way", ["send", "ask", "post", "invitation", "socket", "http", "request", "websocket", "mcp"]
@@ -239,7 +239,6 @@ def by_group(hubs: dict[str, Any]) -> Tries:
 
 
 @pytest.mark.req("S-05")
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(
     "way", ["send", "ask", "post", "group", "socket", "http", "request", "websocket", "mcp"]
@@ -303,7 +302,6 @@ async def changes(
 
 
 @pytest.mark.req("S-03", "S-05")
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("policy", POLICIES)
 async def test_a_reply_does_not_differ_from_the_second_opinion(policy: str, tmp_path: Path) -> None:
     """Who was handed a message answers it after the links have changed; a one-way link lets an answer through."""

@@ -46,6 +46,7 @@ from moot.stores.sqlite.store import SqliteStore
 from tests.contract.store import samples
 from tests.contract.store.verbs import act, acting, conversation, do, look, put, say
 from tests.support.postgres import empty_database, server
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.req("K-04")
 
@@ -258,7 +259,7 @@ async def test_hubs_that_write_in_each_others_order_never_wait_for_each_other_fo
 ) -> None:
     rooms = [conversation(f"room-{n}") for n in range(6)]
     await put(two[0], *(PutConversation(room) for room in rooms))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.gather(
             *(say(store, room.id, "x") for _ in range(10) for room in rooms for store in (two[0], two[1])),
             *(

@@ -30,6 +30,7 @@ from moot.brains.command.project_locks import ProjectLocks
 from moot.errors import StoreUnwritable
 from moot.model.prompt import Usage
 from moot.model.records.cli_session import CliSession
+from tests.support.waiting import PATIENCE
 
 END = Ended(PromptEnding.END)
 Said = Sequence[Happened | Exception]
@@ -148,7 +149,7 @@ class Desk:
         return FakeTurn(self.rows, number, where)
 
     async def answer(self, turn: FakeTurn) -> str | None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             return await self.brain.think(turn)  # type: ignore[arg-type]
 
 

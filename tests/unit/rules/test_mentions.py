@@ -265,10 +265,10 @@ def test_time_grows_with_the_text_and_not_faster(begin: str, part: str) -> None:
 
 def test_ten_thousand_mentions_and_a_text_of_backticks_take_no_time_worth_naming() -> None:
     many = "".join(f"@n{i} " for i in range(10_000))
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert len(parse(many)) == 10_000
     assert parse("x" + "`" * 200_000 + " @arya") == ("arya",)
-    assert time.perf_counter() - begun < 0.5  # 0.015 measured; the margin is for loaded machines
+    assert time.process_time() - begun < 0.5  # 0.015 measured; the margin is for slow machines
 
 
 def test_past_a_bound_that_no_honest_text_reaches_the_rest_names_nobody() -> None:

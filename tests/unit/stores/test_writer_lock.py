@@ -8,6 +8,7 @@ import pytest
 
 from moot.errors import StoreUnwritable
 from moot.stores.sqlite.file.lock import WriterLock
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_a_second_writer_waits_until_the_first_is_done(path: Path) -> None:
     waiting.start()
     order.append("first")
     first.give()
-    waiting.join(10)
+    waiting.join(PATIENCE)
     assert order == ["first", "second"]
 
 
@@ -45,7 +46,11 @@ def test_a_lock_that_is_never_given_back_is_not_waited_for_for_ever(path: Path) 
 
 
 def test_whoever_gave_up_does_not_keep_the_lock_it_gets_too_late(path: Path) -> None:
-    stuck, gave_up, third = WriterLock(path), WriterLock(path, patience=0.05), WriterLock(path, patience=5)
+    stuck, gave_up, third = (
+        WriterLock(path),
+        WriterLock(path, patience=0.05),
+        WriterLock(path, patience=PATIENCE),
+    )
     stuck.take()
     with pytest.raises(StoreUnwritable):
         gave_up.take()
@@ -76,7 +81,7 @@ def test_many_writers_never_hold_it_together(path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE)
     assert most == 1
     assert holders == 0
 
