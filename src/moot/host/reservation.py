@@ -58,7 +58,8 @@ class TurnReservation:
                 self._speaking.wait_for(f"{answer.words}, which other turns have set aside")
                 await self._speaking.say("")
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._freed.wait(), LOOK_SECONDS)
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self._freed.wait()
         return False
 
     async def _reserve(self, when_used_up: WhenUsedUp) -> Reserved:

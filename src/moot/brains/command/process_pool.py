@@ -53,7 +53,8 @@ class ProcessPool:
                 self._changed.clear()
                 await waiting(f"a free process ({self.taken} of {self.most} are running)")
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), LOOK_SECONDS)
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self._changed.wait()
             seat = ProcessSeat(close)
             self._seats.append(seat)
             return seat

@@ -270,7 +270,8 @@ async def _follow_log(session: Session, ref: str, limit: int) -> None:
                 if len(shown) > MAX_SHOWN:
                     shown = dict.fromkeys([*shown][-MAX_AT_ONCE:])
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(looking.wait(), LOOK_SECONDS)
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await looking.wait()
             await following
         finally:
             following.cancel()

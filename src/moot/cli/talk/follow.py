@@ -223,7 +223,8 @@ class FollowedConversation:
             async with asyncio.timeout(seconds):
                 while await self.hub.inspector.unsettled(self.conversation.id):
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self._moved.wait(), LOOK_AGAIN)
+                        async with asyncio.timeout(LOOK_AGAIN):
+                            await self._moved.wait()
                     self._moved.clear()
         except TimeoutError:
             return False

@@ -199,7 +199,8 @@ class RoomTalk:
     async def _until_quiet(self, place: str) -> None:
         while await self._hub.inspector.unsettled(place):
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._moved.wait(), LOOK_AGAIN)
+                async with asyncio.timeout(LOOK_AGAIN):
+                    await self._moved.wait()
             self._moved.clear()
 
     async def _tell_end(self, receipt: Receipt, cap: int) -> None:

@@ -184,7 +184,8 @@ class AcpDriver:
         assert self._peer is not None
         await self._peer.notify("session/cancel", {"sessionId": self._session})
         try:
-            await asyncio.wait_for(self._idle.wait(), INTERRUPT_SECONDS)
+            async with asyncio.timeout(INTERRUPT_SECONDS):
+                await self._idle.wait()
         except TimeoutError:
             raise CliDied(f"{self._words[0]} did not stop within {INTERRUPT_SECONDS:g} s") from None
 

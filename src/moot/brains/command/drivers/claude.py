@@ -152,7 +152,8 @@ class ClaudeDriver:
         self._answers[number] = answer
         try:
             await self._send({"type": "control_request", "request_id": number, "request": request})
-            return await asyncio.wait_for(answer, seconds)
+            async with asyncio.timeout(seconds):
+                return await answer
         except TimeoutError:
             raise CliDied(f"claude did not answer within {seconds:g} s") from None
         finally:

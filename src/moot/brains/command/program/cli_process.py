@@ -111,7 +111,8 @@ class CliProcess:
         assert stdin is not None
         try:
             stdin.write(data)
-            await asyncio.wait_for(stdin.drain(), READ_SECONDS)
+            async with asyncio.timeout(READ_SECONDS):
+                await stdin.drain()
         except TimeoutError:
             raise CliDied("its program does not read what it is given") from None
         except (ConnectionError, RuntimeError) as gone:

@@ -60,7 +60,8 @@ class LinePeer:
         self._waiting[number] = answer
         try:
             await self._send({"id": number, "method": method, "params": params})
-            result = await asyncio.wait_for(answer, seconds)
+            async with asyncio.timeout(seconds):
+                result = await answer
         except TimeoutError:
             raise CliDied(f"it did not answer {method} within {seconds:g} s") from None
         finally:
