@@ -21,7 +21,8 @@ from tests.doors.cli.test_hub import Up
 from tests.support.waiting import PATIENCE, until
 
 T = TypeVar("T")
-QUICK = 0.3 * float(os.environ.get("MOOT_BUDGET_SCALE", "1"))
+QUICK = 22
+"""Times what Python itself needs to start: 0.4 s where that takes 18 ms, and twice as long as is needed."""
 NAME = "claude-api"
 
 
@@ -242,27 +243,35 @@ def test_it_asks_the_hub_that_runs(shell: Shell, session: Session) -> None:
         shell.moot("send", NAME, "over the socket", "--no-wait")
         assert "over the socket" in reason(session.hook("Stop", stop_hook_active=False))
         assert_silent(session.hook("Stop", stop_hook_active=False))
-        assert least_work(lambda: session.hook("Stop", stop_hook_active=False)) < QUICK
+        assert work_beside_python(lambda: session.hook("Stop", stop_hook_active=False)) < QUICK
         # A start is always answered: the whole way to the hub and back.
-        assert least_work(lambda: session.hook("SessionStart", source="startup")) < QUICK
+        assert work_beside_python(lambda: session.hook("SessionStart", source="startup")) < 2 * QUICK
     finally:
         running.stop()
 
 
 @pytest.mark.req("J-13")
 def test_it_is_quick_without_a_hub_too(session: Session) -> None:
-    assert least_work(lambda: session.hook("Stop", stop_hook_active=False)) < QUICK
+    assert work_beside_python(lambda: session.hook("Stop", stop_hook_active=False)) < QUICK
 
 
-def least_work(run: Callable[[], Told]) -> float:
-    """Seconds of a processor that the quickest of seven takes: what others do on the machine is left out."""
-    took = []
+def work_beside_python(run: Callable[[], Told]) -> float:
+    """How many times the work of a bare start the quickest of seven takes; both in the same moments, on the same busy
+    machine."""
+    bare, took = [], []
     for _ in range(7):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert run().code == 0
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(took)
+        bare.append(work_of(lambda: subprocess.run([sys.executable, "-c", "import apsw"], check=True)))
+        took.append(work_of(run))
+    return min(took) / min(bare)
+
+
+def work_of(run: Callable[[], object]) -> float:
+    """Seconds of a processor that its processes take."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert getattr(done, "code", 0) == 0
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 # --- given up on -----------------------------------------------------------------------------------------

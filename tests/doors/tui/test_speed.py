@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.cli.shell import MOOT, Shell
+from tests.support.unstarved import Clock
 
 SERIES = 3
 """Of a hundred keys each. The least disturbed one says what the program can; the others what else the machine does."""
@@ -102,35 +103,6 @@ def typing(shell: Shell) -> Iterator[Pty]:
         yield terminal
     finally:
         terminal.close()
-
-
-class Clock:
-    """How long something takes the terminal's process and this one: without the time in which their threads could have
-    run and had no processor, which the machine gave to others. At least as long as the terminal's process ran."""
-
-    def __init__(self, process: int) -> None:
-        self._process = process
-        self._began = time.perf_counter()
-        self._before = self._counted()
-
-    def _counted(self) -> tuple[float, float]:
-        """Seconds that the terminal's process ran, and that both waited for a processor."""
-        theirs, ours = processor_times(self._process), processor_times(os.getpid())
-        return theirs[0], theirs[1] + ours[1]
-
-    def seconds(self) -> float:
-        passed = time.perf_counter() - self._began
-        ran, waited = (now - then for now, then in zip(self._counted(), self._before, strict=True))
-        return max(ran, passed - waited)
-
-
-def processor_times(process: int) -> tuple[float, float]:
-    """Seconds that the threads of a process ran, and waited for a processor; 0 where the kernel does not count them."""
-    ran = waited = 0
-    for file in Path(f"/proc/{process}/task").glob("*/schedstat"):
-        words = file.read_text().split()
-        ran, waited = ran + int(words[0]), waited + int(words[1])
-    return ran / 1e9, waited / 1e9
 
 
 def seconds_to_echo(terminal: Pty, letter: str) -> float:
