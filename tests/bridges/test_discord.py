@@ -10,7 +10,7 @@ import pytest
 from moot import Hub
 from moot.bridges.bridge import NotSent
 from moot.bridges.discord.bridge import DiscordBridge
-from moot.bridges.discord.messages import avatar_of, commands, shown_name
+from moot.bridges.discord.messages import avatar_of, commands, webhook_name
 from moot.model.ids import ConversationId
 from moot.model.records.chat_apps.bridge import BridgePost
 from moot.rules.words import slash
@@ -271,7 +271,7 @@ async def test_each_agent_has_a_picture(stage: Stage, server: FakeDiscord) -> No
     [("writer", "writer"), ("discord-bot", "dscord-bot"), ("clyde", "clde"), ("x" * 90, "x" * 80)],
 )
 def test_names_that_discord_refuses_are_changed(agent: str, name: str) -> None:
-    assert shown_name(agent) == name
+    assert webhook_name(agent) == name
 
 
 async def test_with_a_bot_each_agents_post_as_themselves(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ async def test_twenty_a_minute_and_one_a_second() -> None:
     begun = clock.now()
     for number in range(20):
         assert gate.next_at() <= begun + number
-        await gate.passed()
+        await gate.wait_for_turn()
         await clock.advance(1.0)
     assert gate.next_at() == begun + 60.0
 
@@ -22,4 +22,4 @@ async def test_told_to_wait_it_waits() -> None:
     gate.close_for(5.0)
     assert gate.next_at() == clock.now() + 5.0
     await clock.advance(5.0)
-    await gate.passed()
+    await gate.wait_for_turn()

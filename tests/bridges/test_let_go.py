@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from moot.bridges.bridge import ChatMoved, ChatRef, ChatSeen, Flooded
+from moot.bridges.bridge import BotPlaced, ChatMoved, ChatRef, Flooded
 from moot.bridges.flood import FloodGate
 from moot.flow import issue_code
 from moot.model.change import DropRecord
@@ -28,10 +28,10 @@ async def test_a_chat_that_the_bots_have_left_is_unpaired_and_stays_so_when_one_
     chat, _ = await stage.group()
     ref = ChatRef(chat, ChatKind.SUPERGROUP, "Team A")
     for agent in AGENTS:
-        await stage.worker.hear(ChatSeen(ref, agent, left=True))
+        await stage.worker.hear(BotPlaced(ref, agent, left=True))
     assert (await stage.chat(chat)).state == "left"
     await stage.hub.bridges.unpair(stage.world.bridge_name, chat)
-    await stage.worker.hear(ChatSeen(ref, "writer"))
+    await stage.worker.hear(BotPlaced(ref, "writer"))
     found = await stage.chat(chat)
     assert (found.state, found.conversation) == ("found", None)
 
@@ -40,7 +40,7 @@ async def test_the_agents_of_a_chat_are_listed_by_name_whoever_was_seen_first(st
     for number, order in enumerate((AGENTS, AGENTS[::-1])):
         ref = ChatRef(f"-20{number}", ChatKind.SUPERGROUP, "Team B")
         for agent in order:
-            await stage.worker.hear(ChatSeen(ref, agent))
+            await stage.worker.hear(BotPlaced(ref, agent))
         found = await stage.chat(ref.id)
         assert (found.agents, found.listener) == (tuple(sorted(AGENTS)), order[0])
 
@@ -83,7 +83,7 @@ async def test_a_post_under_way_while_its_group_moves_is_said_in_the_new_one(
     async def send(post: BridgePost) -> str:
         calls.append(post.chat)
         if post.chat == chat:
-            await stage.worker.intake.hear(ChatSeen(new, "analyst", moved_from=chat))
+            await stage.worker.intake.hear(BotPlaced(new, "analyst", moved_from=chat))
             raise ChatMoved(new)
         return str(await real(post))
 
@@ -104,7 +104,7 @@ async def test_posts_to_a_chat_that_is_not_known_any_more_go_out_too(
         if post.chat != chat:
             return str(await real(post))
         if await stage.hub.bridges.records.chat(post.bridge, chat) is not None:
-            await stage.worker.intake.hear(ChatSeen(new, "analyst", moved_from=chat))
+            await stage.worker.intake.hear(BotPlaced(new, "analyst", moved_from=chat))
             stage.worker.dispatch._gates.clear()
             raise Flooded(0.01)
         raise ChatMoved(new)

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.bridges.pieces import MAX_PIECES, shortened, split, utf16, without_unsafe_links
+from moot.bridges.pieces import MAX_PIECES, shorten, split, utf16, without_unsafe_links
 
 CODE = "```python\n" + "\n".join(f"x{n} = {n}  # 😀" for n in range(450)) + "\n```"
 LONG = f"Before the code.\n\n{CODE}\n\nBehind it: " + "word " * 400
 
 
-@pytest.mark.parametrize(("longest", "size"), [(3900, utf16), (2000, len)])
-def test_nine_thousand_characters_with_code_become_valid_pieces(longest: int, size: object) -> None:
+@pytest.mark.parametrize(("max_size", "size"), [(3900, utf16), (2000, len)])
+def test_nine_thousand_characters_with_code_become_valid_pieces(max_size: int, size: object) -> None:
     measure = utf16 if size is utf16 else len
     assert len(LONG) > 9000
-    pieces = split(LONG, longest, measure)
-    assert all(0 < measure(piece) <= longest for piece in pieces)
+    pieces = split(LONG, max_size, measure)
+    assert all(0 < measure(piece) <= max_size for piece in pieces)
     assert all(len(re.findall(r"(?m)^```", piece)) % 2 == 0 for piece in pieces), "every block is closed"
     for before, after in pairwise(pieces):
         assert before.endswith("```") or not after.startswith("```"), "what was open is closed"
@@ -41,8 +41,8 @@ def test_no_letter_is_taken_apart() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet="ab \n`~#😀e\u0301", max_size=600), st.integers(min_value=30, max_value=90))
-def test_whatever_is_written_every_piece_fits(text: str, longest: int) -> None:
-    assert all(utf16(piece) <= longest for piece in split(text, longest, utf16))
+def test_whatever_is_written_every_piece_fits(text: str, max_size: int) -> None:
+    assert all(utf16(piece) <= max_size for piece in split(text, max_size, utf16))
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_a_long_opening_line_is_not_repeated_before_every_piece(opening: str) ->
 
 def test_a_message_has_a_bounded_number_of_pieces_and_says_where_the_rest_is() -> None:
     pieces = split("word " * 20_000, 400)
-    found = shortened(pieces, "the rest is there")
+    found = shorten(pieces, "the rest is there")
     assert len(found) == MAX_PIECES
     assert found[:-1] == pieces[: MAX_PIECES - 1]
     assert found[-1] == "the rest is there"
-    assert shortened(pieces[:MAX_PIECES], "the rest is there") == pieces[:MAX_PIECES]
+    assert shorten(pieces[:MAX_PIECES], "the rest is there") == pieces[:MAX_PIECES]

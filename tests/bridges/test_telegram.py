@@ -13,8 +13,8 @@ from moot import Hub, agent
 from moot.bridges.bridge import NotSent
 from moot.bridges.findings import BAD, OK, WARN
 from moot.bridges.telegram.bridge import TelegramBridge
-from moot.bridges.telegram.checkup import checked
-from moot.bridges.telegram.entities import rendered
+from moot.bridges.telegram.checkup import check_setup
+from moot.bridges.telegram.entities import render
 from moot.model.ids import ConversationId
 from moot.model.records.chat_apps.bridge import BridgePost, ChatKind
 from moot.rules.words import slash
@@ -133,7 +133,7 @@ async def test_only_one_process_polls_a_token_and_the_check_says_so(server: Fake
     server.add_bot("1:good", "writer_bot")
     server.add_bot("2:hooked", "critic_bot").webhook = "https://example.org/hook"
     server.add_bot("3:private", "analyst_bot", privacy=True)
-    found = await checked(tokens, server.url, [], hub_polls=False, posts=False)
+    found = await check_setup(tokens, server.url, [], hub_polls=False, posts=False)
     by_bot = {(one.about, one.state): one for one in found}
     assert "token accepted" in {one.text[:14] for one in found if one.about == "@writer_bot"}
     assert ("@writer_bot", OK) in by_bot
@@ -300,14 +300,14 @@ async def test_no_token_is_in_what_is_logged_or_kept(
 
 
 def test_what_is_drawn_has_valid_entities_and_no_link_that_runs() -> None:
-    text, entities = rendered(
+    text, entities = render(
         "# Head\n**bold 😀** `code` [x](javascript:1) [y](https://example.org)\n```py\n1\n```"
     )
     units = len(text.encode("utf-16-le")) // 2
     assert all(one.offset + one.length <= units for one in entities)
     assert [one.url for one in entities if one.type == "text_link"] == ["https://example.org"]
     assert {"bold", "code", "pre"} <= {one.type for one in entities}
-    assert rendered("**" * 3000)[1] == []
+    assert render("**" * 3000)[1] == []
 
 
 async def test_what_the_fake_answers_parses_with_the_librarys_own_types(server: FakeTelegram) -> None:

@@ -10,11 +10,11 @@ from moot import Hub
 from moot.bridges.bridge import Bridge, FloodRule
 from moot.bridges.findings import BAD, OK
 from moot.bridges.telegram.bridge import TelegramBridge
-from moot.bridges.telegram.checkup import checked
-from moot.bridges.telegram.webhook import MAX_BODY, WebhookPlan, planned
+from moot.bridges.telegram.checkup import check_setup
+from moot.bridges.telegram.webhook import MAX_BODY_BYTES, WebhookPlan, webhook_plan
 from moot.errors import BadValue
 from moot.testing.fake_telegram import FakeTelegram
-from moot.testing.fake_telegram.webhook_calls import called
+from moot.testing.fake_telegram.webhook_calls import call_webhook
 from tests.bridges.conftest import player
 from tests.bridges.stage import Stage
 from tests.bridges.worlds import AGENTS, KARL, TelegramWorld
@@ -89,15 +89,15 @@ async def test_nobody_but_telegram_is_listened_to(stage: Stage) -> None:
     }
     body = json.encode(forged)
     for secret in ("", "wrong", SECRET[:-1], SECRET + "x"):
-        assert await called(address, secret, body) == 403
-    assert await called(world.plan.address("nobody"), SECRET, body) == 404
-    assert await called(address, SECRET, b"not json") == 400
-    assert await called(address, SECRET, b"[1]") == 400
-    assert await called(address, SECRET, b" " * (MAX_BODY + 1)) == 413
+        assert await call_webhook(address, secret, body) == 403
+    assert await call_webhook(world.plan.address("nobody"), SECRET, body) == 404
+    assert await call_webhook(address, SECRET, b"not json") == 400
+    assert await call_webhook(address, SECRET, b"[1]") == 400
+    assert await call_webhook(address, SECRET, b" " * (MAX_BODY_BYTES + 1)) == 413
     await stage.quiet()
     assert await stage.said(where) == said
-    assert await called(address, SECRET, body) == 200
-    assert await called(address, SECRET, body) == 200, "a replay is answered, and changes nothing"
+    assert await call_webhook(address, SECRET, body) == 200
+    assert await call_webhook(address, SECRET, body) == 200, "a replay is answered, and changes nothing"
     await stage.quiet()
     assert [text for _, text in await stage.said(where)].count("@writer forged") == 1
 
@@ -106,13 +106,15 @@ async def test_the_check_says_whether_telegram_calls_this_hub(stage: Stage) -> N
     world = world_of(stage)
     await until(lambda: hooks(world), all)
     tokens, url = world.tokens, world.server.url
-    found = await checked(tokens, url, [], hub_polls=True, posts=False, webhook_url=world.plan.url)
+    found = await check_setup(tokens, url, [], hub_polls=True, posts=False, webhook_url=world.plan.url)
     assert [one.state for one in found] == [OK] * 6
-    other = await checked(tokens, url, [], hub_polls=True, posts=False, webhook_url="https://example.org/x")
+    other = await check_setup(
+        tokens, url, [], hub_polls=True, posts=False, webhook_url="https://example.org/x"
+    )
     assert "Telegram does not call https://example.org/x/analyst" in [
         one.text for one in other if one.state == BAD
     ]
-    polled = await checked(tokens, url, [], hub_polls=True, posts=False)
+    polled = await check_setup(tokens, url, [], hub_polls=True, posts=False)
     assert "deleteWebhook" in next(one.fix for one in polled if one.state == BAD)
 
 
@@ -133,8 +135,8 @@ def test_a_webhook_that_cannot_work_is_refused_with_its_reason(
     url: str, secret: str, listen: str, said: str
 ) -> None:
     with pytest.raises(BadValue, match=said):
-        planned(url, secret, listen)
+        webhook_plan(url, secret, listen)
 
 
 def test_without_an_address_the_bots_poll() -> None:
-    assert planned("", "", "127.0.0.1:8443") is None
+    assert webhook_plan("", "", "127.0.0.1:8443") is None

@@ -97,14 +97,16 @@ class MemoryWorld:
         return id
 
     def repeat(self, chat: str) -> None:
-        from moot.bridges.bridge import Wrote  # noqa: PLC0415
+        from moot.bridges.bridge import ChatMessage  # noqa: PLC0415
 
         ref, bots = self.app.members[chat]
         for id, account, text in reversed(self._said[chat]):
             for bot in bots:
                 own = f"{bot}-{id}" if ref.kind is ChatKind.GROUP else id
                 key = f"{chat}/{own}" if ref.kind is not ChatKind.PRIVATE else f"{bot}/{chat}/{own}"
-                self.app.deliver(bot, Wrote(key, ref, AccountRef(account, NAMES[account]), text, bot, own))
+                self.app.deliver(
+                    bot, ChatMessage(key, ref, AccountRef(account, NAMES[account]), text, bot, own)
+                )
 
     def say_as_bot(self, chat: str, agent: str, text: str) -> None:
         self.app.say(chat, AccountRef(f"bot-{agent}", agent, is_bot=True), text)
@@ -282,8 +284,8 @@ class DiscordWorld:
         self.server.breaks.append(is_there)
 
     def is_drained(self) -> bool:
-        to_tell = self.server.gateway.to_tell
-        return to_tell is not None and self._bridge.is_listening and self._bridge.taken >= to_tell
+        due_events = self.server.gateway.due_events
+        return due_events is not None and self._bridge.is_listening and self._bridge.taken >= due_events
 
     def typed(self, chat: str) -> list[str]:
         return ["" for where in self.server.typing if where == chat]

@@ -1,7 +1,7 @@
 """The port of a bridge: what it brings in, how it takes what goes out, and how sending can fail.
 
 Above: worker.py runs one. Below: telegram/ and discord/ speak to their chat app; moot.testing has one in memory. A
-bridge keeps nothing: whatever must survive is in the store before it tells its chat app that it has it.
+bridge keeps nothing: it confirms an update to its chat app only after the update is stored.
 """
 
 from hashlib import sha256
@@ -27,29 +27,29 @@ class AccountRef(Struct, frozen=True):
     is_bot: bool = False
 
 
-class Wrote(Struct, frozen=True):
-    """Somebody wrote something. `key` is the same for every delivery of it, by whichever bot."""
+class ChatMessage(Struct, frozen=True):
+    """Somebody wrote in a chat. `key` is the same for every delivery of the message, whichever bot brings it."""
 
     key: str
     chat: ChatRef
     account: AccountRef
     text: str
     agent: str = ""
-    """Whose bot heard it; empty where one bot reads for all."""
+    """The agent whose bot received it; empty where one bot reads for all."""
     message: str = ""
-    """What the chat app calls it."""
+    """Its id in the chat app."""
     reply_to: str = ""
-    """What the chat app calls the message it answers."""
+    """The chat app's id of the message it replies to."""
     reply_key: str = ""
-    """By which that was heard, if a person wrote it."""
+    """The key of that message, if a person wrote it."""
     replied_agent: str = ""
-    """Whose bot wrote that, where its id does not tell."""
+    """The agent whose bot wrote that message, where its id does not tell."""
     is_addressed: bool = False
-    """It is meant for a bot, whatever the words are."""
+    """It is addressed to a bot, whatever its text says."""
 
 
-class Rewrote(Struct, frozen=True):
-    """Somebody changed what was heard before. Its key begins with that one's, up to `#` (see `edit_key`)."""
+class ChatEdit(Struct, frozen=True):
+    """Somebody edited an earlier message. The key is that message's, then `#` and more (see `edit_key`)."""
 
     key: str
     chat: ChatRef
@@ -58,69 +58,69 @@ class Rewrote(Struct, frozen=True):
     agent: str = ""
 
 
-class Erased(Struct, frozen=True):
-    """Somebody deleted what was heard before: its author or a moderator, which is not told."""
+class ChatDeletion(Struct, frozen=True):
+    """Somebody deleted an earlier message: its author or a moderator, the chat app does not say which."""
 
     key: str
-    """Of what was deleted."""
+    """The key of the deleted message."""
     chat: ChatRef
 
 
 def edit_key(key: str, at: int, text: str) -> str:
-    """The key of an edit: of what was heard under `key`, at this second, to this text. There may be two in a second."""
+    """The key of an edit of the message `key`. It contains the text because two edits may share a second."""
     return f"{key}#{at}#{sha256(text.encode()).hexdigest()[:12]}"
 
 
-class ChatSeen(Struct, frozen=True):
-    """A bot is in a chat, has left it, or the chat has another id now."""
+class BotPlaced(Struct, frozen=True):
+    """Where a bot is: in a chat, no longer in it, or in a chat that has a new id."""
 
     chat: ChatRef
     agent: str = ""
     left: bool = False
     moved_from: str = ""
     notice: str = ""
-    """What has to be said there, once."""
+    """A text to post there, once."""
 
 
-class Pressed(Struct, frozen=True):
+class ButtonPress(Struct, frozen=True):
     """Somebody pressed a button under one of our posts."""
 
     key: str
     chat: ChatRef
     account: AccountRef
     message: str
-    """What the chat app calls the post."""
+    """The chat app's id of the post."""
     choice: int
     """Which button, from 0."""
     agent: str = ""
 
 
-Incoming: TypeAlias = Wrote | Rewrote | Erased | ChatSeen | Pressed
+Incoming: TypeAlias = ChatMessage | ChatEdit | ChatDeletion | BotPlaced | ButtonPress
 
 
 class PairedChat(NamedTuple):
     chat: str
     since: float
-    """Nothing older is its business, in seconds since 1970."""
+    """When it was paired, in seconds since 1970: older messages are not read."""
 
 
-class Ears(Protocol):
-    """Where a bridge brings what it hears, and what it may ask."""
+class BridgeInbox(Protocol):
+    """Where a bridge delivers what comes in, and what it may look up."""
 
     async def hear(self, incoming: Incoming) -> None:
-        """Return when it is stored, or needs not to be; only then may the chat app be told."""
+        """Returns when it is stored or need not be; only then may the bridge confirm it to the chat app."""
         ...
 
     async def lay_aside(self, key: str, error: str) -> None:
-        """Something came that cannot be read: it is shown to the owner, and does not stop what follows."""
+        """Record an update that cannot be read: the owner is shown it, and later updates go on."""
         ...
 
     async def knows(self, key: str) -> bool:
-        """Whether something was heard before, and nothing more becomes of it."""
+        """Whether this key was delivered before and is settled."""
         ...
 
     async def chats(self) -> list[PairedChat]:
-        """Those that are paired."""
+        """The paired chats."""
         ...
 
 
@@ -137,7 +137,7 @@ class Flooded(SendTrouble):
 
 
 class NotSent(SendTrouble):
-    """It was surely not sent. `is_final`: trying again would change nothing."""
+    """The post was certainly not sent. `is_final`: another try would fail too."""
 
     def __init__(self, reason: str, *, is_final: bool = False) -> None:
         super().__init__(reason)
@@ -145,15 +145,15 @@ class NotSent(SendTrouble):
 
 
 class NotReached(NotSent):
-    """There is no way to the chat app now: it was surely not sent, and waiting for a way uses up no try."""
+    """The chat app cannot be reached: the post was certainly not sent, and the wait does not count as a try."""
 
 
 class Unsure(SendTrouble):
-    """It may have been sent or not: the connection broke before the answer."""
+    """The post may have been sent or not: the connection broke before the answer."""
 
 
 class ChatMoved(SendTrouble):
-    """It was not sent: the chat has another id."""
+    """The post was not sent: the chat has a new id."""
 
     def __init__(self, chat: ChatRef) -> None:
         super().__init__(f"the chat is now {chat.id}")
@@ -161,7 +161,7 @@ class ChatMoved(SendTrouble):
 
 
 class FloodRule(Struct, frozen=True):
-    """How fast may be posted into one chat."""
+    """How fast posts may follow each other in one chat."""
 
     seconds: float
     """Between two posts."""
@@ -170,25 +170,25 @@ class FloodRule(Struct, frozen=True):
 
 class Bridge(Protocol):
     name: DoorName
-    longest: int
-    """How large a post may be, as `size` measures it."""
+    max_size: int
+    """The largest post, as `size` measures it."""
 
     def size(self, text: str) -> int: ...
     def flood_rule(self, kind: ChatKind) -> FloodRule: ...
     def can_speak_as(self, agent: str) -> bool:
-        """Whether an agent has an identity of its own there."""
+        """Whether an agent has an identity of its own in the chat app."""
         ...
 
-    async def run(self, ears: Ears) -> None:
-        """Connect and bring in what is written, until cancelled."""
+    async def run(self, inbox: BridgeInbox) -> None:
+        """Connect and deliver what people write, until cancelled."""
         ...
 
     async def send(self, post: BridgePost) -> str:
-        """Post it; what the chat app calls it from now on. Raises one of the troubles above."""
+        """Send a post and return its id in the chat app. Raises a SendTrouble."""
         ...
 
     async def show_typing(self, chat: str, speaker: str) -> None:
-        """Show that somebody writes; it may fail, and nobody minds."""
+        """Show that somebody is typing; a failure is ignored."""
         ...
 
     def has_drafts(self, kind: ChatKind) -> bool:
@@ -196,9 +196,9 @@ class Bridge(Protocol):
         ...
 
     async def show_draft(self, chat: str, speaker: str, turn: str, text: str) -> None:
-        """Show what somebody has said so far; it may fail, and nobody minds. The post that follows takes its place."""
+        """Show an answer as far as it has grown; a failure is ignored. The final post replaces it."""
         ...
 
     async def close_buttons(self, post: BridgePost, text: str) -> None:
-        """Take the buttons away from under a post, and say what was chosen; it may fail, and nobody minds."""
+        """Remove the buttons under a post and show what was chosen; a failure is ignored."""
         ...

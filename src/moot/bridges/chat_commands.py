@@ -1,6 +1,7 @@
-"""Commands typed into a chat elsewhere, replies, edits and pressed buttons: who may, and what the chat is told.
+"""Commands typed into a chat elsewhere, replies, edits and pressed buttons: who may, and what is answered.
 
-A command is begun, carried out, and done together with its answer. One that was begun and never done is not repeated.
+A command is recorded as begun, carried out, and recorded as done with its answer. One interrupted in between
+is not repeated.
 Above: intake.py. Below: hub/commands/slash.py, which carries the same commands out for every surface.
 """
 
@@ -15,7 +16,7 @@ from msgspec import structs
 
 from moot import shapes
 from moot.bridges import permissions, phrases
-from moot.bridges.bridge import ChatSeen, Erased, Pressed, Rewrote, Wrote
+from moot.bridges.bridge import BotPlaced, ButtonPress, ChatDeletion, ChatEdit, ChatMessage
 from moot.bridges.guest_pace import MINUTE
 from moot.bridges.unpaired import UnpairedChats
 from moot.errors import Conflict, MootError, NotFound, NotPermitted, Trouble
@@ -39,7 +40,7 @@ from moot.rules.words import slash
 log = structlog.get_logger("moot.bridges")
 
 OnChosen: TypeAlias = Callable[[BridgePost, str], Awaitable[None]]
-"""Told which post was chosen under, and who chose what."""
+"""Called with the post under which a button was pressed, and who chose what."""
 PRESS_LOOKS = 10
 PRESS_SECONDS = 0.2
 
@@ -56,54 +57,54 @@ class ChatCommands:
         self._unpaired = UnpairedChats(hub, door, default_agent)
 
     async def carry_out(
-        self, wrote: Wrote, chat: BridgeChat, account: BridgeAccount, command: slash.Command
+        self, incoming: ChatMessage, chat: BridgeChat, account: BridgeAccount, command: slash.Command
     ) -> None:
-        name = wrote.text.split()[0]
+        name = incoming.text.split()[0]
         if not permissions.may(account, command):
             text = phrases.NOT_FOR_GUESTS.format(command=name, bridge=self._door, account=account.account)
-            await self._record(wrote, ArrivalState.REFUSED, text)
+            await self._record(incoming, ArrivalState.REFUSED, text)
             return
-        if not await self._begin(wrote, name):
+        if not await self._begin(incoming, name):
             return
         failpoint("bridge.begun")
         try:
-            lines = await self._done(wrote, chat, account, command)
+            lines = await self._execute(incoming, chat, account, command)
         except MootError as error:
             if isinstance(error, Trouble):
-                log.error("not carried out", action="command_failed", key=wrote.key, error=error.title)
+                log.error("not carried out", action="command_failed", key=incoming.key, error=error.title)
             lines = phrases.refusal(error)
         failpoint("bridge.carried_out")
-        await self._record(wrote, ArrivalState.DONE, lines)
+        await self._record(incoming, ArrivalState.DONE, lines)
 
-    async def _begin(self, wrote: Wrote, name: str) -> bool:
-        """Whether it is to be carried out now: not if it was begun before, by whoever stopped in the middle."""
+    async def _begin(self, incoming: ChatMessage, name: str) -> bool:
+        """Record that the command begins; False if it was begun before, by a process that stopped in between."""
         command = RecordArrival(
-            self._door, wrote.key, wrote.chat.id, wrote.account.id, ArrivalState.BEGUN, wrote.text
+            self._door, incoming.key, incoming.chat.id, incoming.account.id, ArrivalState.BEGUN, incoming.text
         )
-        begun = await self._records.record(command)
-        if not begun.is_news and begun.arrival.state is ArrivalState.BEGUN:
-            await self._record(wrote, ArrivalState.DONE, phrases.INTERRUPTED.format(command=name))
-        return begun.is_news
+        recorded = await self._records.record(command)
+        if not recorded.is_news and recorded.arrival.state is ArrivalState.BEGUN:
+            await self._record(incoming, ArrivalState.DONE, phrases.INTERRUPTED.format(command=name))
+        return recorded.is_news
 
-    async def _done(
-        self, wrote: Wrote, chat: BridgeChat, account: BridgeAccount, command: slash.Command
+    async def _execute(
+        self, incoming: ChatMessage, chat: BridgeChat, account: BridgeAccount, command: slash.Command
     ) -> str:
         if isinstance(command, slash.QuitCommand):
             return "There is nothing to leave here; remove the bot from the chat, or let the owner unpair it."
         if isinstance(command, slash.WhyCommand) and not command.number:
-            seq, _ = await self.answered(wrote, chat)
+            seq, _ = await self.answered_message(incoming, chat)
             command = slash.WhyCommand(seq)
         where = await self._member_of(chat, account)
         voice = permissions.voice(self._hub, account, self._door, command, where.id)
-        done = await carry_out(command, At(voice, where, (self._door, chat.chat)))
-        if done.moved is not None and done.moved.id != chat.conversation:
-            await self._bind(chat, account, done.moved)
-        elif done.left:
+        outcome = await carry_out(command, At(voice, where, (self._door, chat.chat)))
+        if outcome.moved is not None and outcome.moved.id != chat.conversation:
+            await self._bind(chat, account, outcome.moved)
+        elif outcome.left:
             await self.standing_chat(chat, account)
-        return "\n".join(done.lines) or "done"
+        return "\n".join(outcome.lines) or "done"
 
     async def _member_of(self, chat: BridgeChat, account: BridgeAccount) -> shapes.Conversation:
-        """The conversation, with whoever gives the command in it: having written in a paired chat is enough."""
+        """The conversation, which the sender of the command joins: having written in a paired chat is enough."""
         where = await self._hub.conversations.get(chat.conversation)
         name = self._records.name(account.participant)
         if where.kind == "group" and name not in {seat.name for seat in where.participants}:
@@ -116,9 +117,9 @@ class ChatCommands:
         )
 
     async def standing_chat(self, chat: BridgeChat, account: BridgeAccount) -> BridgeChat:
-        """The chat with a conversation that can be talked in: where its group was dissolved, it is with one agent
-        again, the bot's or the default one. A chat of several people gets a conversation of its own for that:
-        somebody's direct one would show the others what is said in it elsewhere."""
+        """The chat with a conversation that still exists. If its group was dissolved, the chat is bound to a
+        conversation with one agent, the bot's or the default one. A chat of several people gets a new conversation:
+        a direct one would show the others what its person says elsewhere."""
         if await self._records.bound([chat.conversation]) and await self._is_theirs(chat, account):
             return chat
         bound = await self._hub.conversations.list(channel_type=self._door, channel_group_id=chat.chat)
@@ -132,7 +133,7 @@ class ChatCommands:
         return await self._bind(chat, account, where)
 
     async def _agent_of(self, chat: BridgeChat) -> str:
-        """Whom a chat was with, where no bot of its own says so."""
+        """The agent a chat was with, where no bot of its own tells."""
         try:
             where = await self._hub.conversations.get(chat.conversation)
         except NotFound:
@@ -140,43 +141,45 @@ class ChatCommands:
         return next((seat.name for seat in where.participants if seat.kind in ("agent", "external")), "")
 
     async def _is_theirs(self, chat: BridgeChat, account: BridgeAccount) -> bool:
-        """Whether a private chat is still its person's: whose account it is may have been said since it was paired."""
+        """Whether a private chat still belongs to its person: the account may have been linked since it was paired."""
         if chat.kind is not ChatKind.PRIVATE:
             return True
         where = await self._hub.conversations.get(chat.conversation)
         return self._records.name(account.participant) in {seat.name for seat in where.participants}
 
-    async def answered(self, wrote: Wrote, chat: BridgeChat) -> tuple[int, str]:
-        """Which message here a reply answers, and which agent said that; 0 and nobody where it answers nothing. Where
-        ids differ per account, only what the listener's own bot said is known by the id that it heard."""
-        by = wrote.replied_agent if chat.kind is ChatKind.GROUP else None
-        is_known = chat.kind is not ChatKind.GROUP or wrote.replied_agent == wrote.agent
-        post = await self._records.sent_as(self._door, chat.chat, wrote.reply_to, by=by) if is_known else None
+    async def answered_message(self, incoming: ChatMessage, chat: BridgeChat) -> tuple[int, str]:
+        """The seq of the message that a reply answers, and the agent that wrote it; 0 and "" where it answers none.
+        Where ids differ per account, the listener's bot knows only its own posts by id."""
+        by = incoming.replied_agent if chat.kind is ChatKind.GROUP else None
+        is_known = chat.kind is not ChatKind.GROUP or incoming.replied_agent == incoming.agent
+        post = (
+            await self._records.sent_as(self._door, chat.chat, incoming.reply_to, by=by) if is_known else None
+        )
         if post is not None and post.conversation == chat.conversation:
             return post.seq, post.speaker if post.seq else ""
-        key = wrote.reply_key if not wrote.replied_agent else ""
+        key = incoming.reply_key if not incoming.replied_agent else ""
         arrival = await self._records.arrival(self._door, key) if key else None
         if arrival is not None and arrival.conversation == chat.conversation:
             return arrival.seq, ""
-        return 0, wrote.replied_agent
+        return 0, incoming.replied_agent
 
-    async def edit(self, edited: Rewrote, account: BridgeAccount) -> None:
-        """What somebody changed in the chat app is changed here too, by whoever wrote it. Each edit once: several bots
-        hear it, and an older one that comes late must not undo a newer one."""
-        arrival = await self._records.arrival(self._door, original(edited.key))
+    async def edit(self, edit: ChatEdit, account: BridgeAccount) -> None:
+        """Apply an edit of the author in the chat app to the message. Each edit once: several bots receive it, and a
+        late older edit must not undo a newer one."""
+        arrival = await self._records.arrival(self._door, original(edit.key))
         if arrival is None or not arrival.seq or arrival.account != account.account:
             return
         voice = self._hub.voice_of(account.participant, self._door)
         message = await voice.message(f"{arrival.conversation}:{arrival.seq}")
-        if message.text != edited.text and edited.text.strip():
-            await voice.edit(message.id, edited.text, version=message.version)
+        if message.text != edit.text and edit.text.strip():
+            await voice.edit(message.id, edit.text, version=message.version)
         await self._records.record(
-            RecordArrival(self._door, edited.key, edited.chat.id, account.account, ArrivalState.DONE)
+            RecordArrival(self._door, edit.key, edit.chat.id, account.account, ArrivalState.DONE)
         )
 
-    async def erase(self, erased: Erased) -> None:
-        """What was deleted in the chat app is deleted here too. Where that cannot be, it stays as it is."""
-        arrival = await self._records.arrival(self._door, erased.key)
+    async def delete(self, deletion: ChatDeletion) -> None:
+        """Delete a message that was deleted in the chat app. Where that is refused, the message stays."""
+        arrival = await self._records.arrival(self._door, deletion.key)
         account = await self._records.account(self._door, arrival.account) if arrival is not None else None
         if arrival is None or account is None or not arrival.seq:
             return
@@ -187,25 +190,25 @@ class ChatCommands:
             message = await voice.message(f"{arrival.conversation}:{arrival.seq}")
             await voice.delete(message.id, version=message.version)
 
-    async def press(self, pressed: Pressed, chat: BridgeChat, account: BridgeAccount) -> None:
-        """A button answers a decision, if it is this person's to decide, or resumes what a brake stopped."""
-        post = await self._pressed_post(pressed, chat)
-        if post is None or not post.decision or not 0 <= pressed.choice < len(post.buttons):
+    async def press(self, press: ButtonPress, chat: BridgeChat, account: BridgeAccount) -> None:
+        """A button answers a decision, if this person may decide it, or resumes what a brake stopped."""
+        post = await self._pressed_post(press, chat)
+        if post is None or not post.decision or not 0 <= press.choice < len(post.buttons):
             raise NotFound("this button belongs to nothing any more", what="decision")
         if post.decision == CONTINUE:
-            await self._resume(pressed, chat, account, post)
+            await self._resume(press, chat, account, post)
             return
         voice = self._hub.voice_of(account.participant, self._door)
         try:
-            await voice.decisions.answer(post.decision, post.buttons[pressed.choice])
+            await voice.decisions.answer(post.decision, post.buttons[press.choice])
         except NotFound:
             raise NotPermitted("this is not yours to decide") from None
-        await self._record(pressed, ArrivalState.DONE, "")
+        await self._record(press, ArrivalState.DONE, "")
 
     async def _resume(
-        self, pressed: Pressed, chat: BridgeChat, account: BridgeAccount, post: BridgePost
+        self, press: ButtonPress, chat: BridgeChat, account: BridgeAccount, post: BridgePost
     ) -> None:
-        """Under what a brake said: whether its agents go on is chosen once, by somebody who may."""
+        """The buttons under a brake's notice: whether the agents go on is chosen once, by somebody who may."""
         command = slash.ContinueCommand()
         if not permissions.may(account, command):
             raise NotPermitted("guests cannot resume what a brake stopped")
@@ -213,22 +216,22 @@ class ChatCommands:
         voice = permissions.voice(self._hub, account, self._door, command, where.id)
         key = f"choice/{post.id}"
         choice = RecordArrival(self._door, key, chat.chat, account.account, ArrivalState.BEGUN)
-        begun = await self._records.record(choice)
-        if not begun.is_news:
+        recorded = await self._records.record(choice)
+        if not recorded.is_news:
             raise Conflict("this was chosen already")
-        if pressed.choice == 0:
+        if press.choice == 0:
             await carry_out(command, At(voice, where, (self._door, chat.chat)))
         await self._records.record(structs.replace(choice, state=ArrivalState.DONE))
-        await self._record(pressed, ArrivalState.DONE, "")
+        await self._record(press, ArrivalState.DONE, "")
         if self._on_chosen is not None:
             name = self._records.name(account.participant)
-            await self._on_chosen(post, f"{name}: {post.buttons[pressed.choice]}")
+            await self._on_chosen(post, f"{name}: {post.buttons[press.choice]}")
 
-    async def _pressed_post(self, pressed: Pressed, chat: BridgeChat) -> BridgePost | None:
-        """Somebody may press before it is written down that the post is there."""
+    async def _pressed_post(self, press: ButtonPress, chat: BridgeChat) -> BridgePost | None:
+        """Waits a little: somebody may press before the post's result is stored."""
         for _ in range(PRESS_LOOKS):
-            by = pressed.agent if chat.kind is ChatKind.GROUP else None
-            post = await self._records.sent_as(self._door, chat.chat, pressed.message, by=by)
+            by = press.agent if chat.kind is ChatKind.GROUP else None
+            post = await self._records.sent_as(self._door, chat.chat, press.message, by=by)
             if post is not None:
                 return post
             await asyncio.sleep(PRESS_SECONDS)
@@ -245,32 +248,32 @@ class ChatCommands:
         if where.kind == "group" and agent in {seat.name for seat in where.participants}:
             await self._hub.conversations.leave(where.id, agent)
 
-    async def give_notice(self, chat: BridgeChat, seen: ChatSeen) -> None:
-        """What people in a chat have to know about a bot, once."""
-        key = f"notice/{chat.chat}/{sha256(seen.notice.encode()).hexdigest()[:12]}"
-        piece = Piece(seen.notice, speaker=seen.agent)
+    async def give_notice(self, chat: BridgeChat, placed: BotPlaced) -> None:
+        """Post what people in a chat have to know about a bot, once."""
+        key = f"notice/{chat.chat}/{sha256(placed.notice.encode()).hexdigest()[:12]}"
+        piece = Piece(placed.notice, speaker=placed.agent)
         command = RecordArrival(self._door, key, chat.chat, "", ArrivalState.DONE, answers=(piece,))
         await self._records.record(command)
 
-    async def tell_refused(self, wrote: Wrote, chat: BridgeChat, reason: str) -> None:
-        """To a guest who has used up what guests may, once in a minute; the message is not stored."""
+    async def tell_refused(self, incoming: ChatMessage, chat: BridgeChat, reason: str) -> None:
+        """Answer a guest whose allowance is used up, at most once a minute; the message is not stored."""
         minute = int(self._records.clock.now() // MINUTE)
-        key = f"refused/{chat.chat}/{wrote.account.id}/{minute}"
-        piece = Piece(reason, speaker=wrote.agent, reply_to=wrote.message)
+        key = f"refused/{chat.chat}/{incoming.account.id}/{minute}"
+        piece = Piece(reason, speaker=incoming.agent, reply_to=incoming.message)
         command = RecordArrival(
-            self._door, key, chat.chat, wrote.account.id, ArrivalState.DONE, answers=(piece,)
+            self._door, key, chat.chat, incoming.account.id, ArrivalState.DONE, answers=(piece,)
         )
         await self._records.record(command)
 
-    async def _record(self, came: Wrote | Pressed, state: ArrivalState, answer: str) -> None:
-        pieces = (Piece(answer, speaker=came.agent, reply_to=came.message),) if answer else ()
-        text = came.text if isinstance(came, Wrote) else ""
+    async def _record(self, incoming: ChatMessage | ButtonPress, state: ArrivalState, answer: str) -> None:
+        pieces = (Piece(answer, speaker=incoming.agent, reply_to=incoming.message),) if answer else ()
+        text = incoming.text if isinstance(incoming, ChatMessage) else ""
         command = RecordArrival(
-            self._door, came.key, came.chat.id, came.account.id, state, text, answers=pieces
+            self._door, incoming.key, incoming.chat.id, incoming.account.id, state, text, answers=pieces
         )
         await self._records.record(command)
 
 
 def original(key: str) -> str:
-    """Under which key something was heard before it was edited."""
+    """The key of the message that an edit changes."""
     return key.partition("#")[0]

@@ -1,6 +1,6 @@
-"""Out: what is said in a paired conversation is planned as posts, which are sent in order, one chat beside the other.
+"""Out: messages of a paired conversation are planned as posts, which are sent in order, independently for each chat.
 
-Each post is intended, sent, and its result written down. A result that never came leaves it unconfirmed: it is shown,
+Each post is stored as being sent, sent, and its result stored. A post without a result stays unconfirmed: it is shown,
 never sent again by itself and never lost. Above: worker.py. Below: the hub's verbs, and a bridge that sends.
 """
 
@@ -14,7 +14,7 @@ from msgspec import structs
 from moot.bridges.bridge import Bridge, ChatMoved, Flooded, NotReached, NotSent, SendTrouble, Unsure
 from moot.bridges.flood import FloodGate
 from moot.bridges.lease import Lease
-from moot.bridges.pieces import shortened, split, without_speakers, without_unsafe_links
+from moot.bridges.pieces import shorten, split, without_speakers, without_unsafe_links
 from moot.errors import Conflict, MootError, Trouble
 from moot.failpoints import failpoint
 from moot.flow.find_chat import FindChat
@@ -49,7 +49,7 @@ MAX_DOUBLINGS: Final = 10
 
 
 class SendOutcome(TypedDict, total=False):
-    """What is known of a post that was tried."""
+    """The result of trying to send a post."""
 
     external: str
     error: str
@@ -65,16 +65,16 @@ class Dispatch:
         self._lease = lease
         self._gates: dict[str, FloodGate] = {}
         self._senders: dict[str, asyncio.Task[None]] = {}
-        self._wanted: dict[str, bool] = {}
+        self._pending: dict[str, bool] = {}
         self._unreached: dict[str, int] = {}
-        """Chat → how often in a row there was no way to it."""
+        """Chat → how often in a row it could not be reached."""
         self._results: dict[str, tuple[str, MovePost]] = {}
-        """What came of posts and is not written down yet, with their chats."""
+        """Results of posts that are not stored yet, with their chats."""
 
     # --- planning -------------------------------------------------------------------------------------------
 
     async def plan_all(self) -> None:
-        """Whatever was said since somebody last planned; a hint that got lost is made up for here."""
+        """Plan every message since the last planning; this makes up for lost hints."""
         for chat in await self._records.chats(self._bridge.name):
             if chat.state is PairingState.PAIRED:
                 await self._plan(chat)
@@ -85,12 +85,14 @@ class Dispatch:
 
     async def _plan(self, chat: BridgeChat) -> None:
         while True:
-            said = await self._records.said_after(chat.conversation, chat.cursor, PAGE)
-            if not said:
+            messages = await self._records.said_after(chat.conversation, chat.cursor, PAGE)
+            if not messages:
                 return
-            pieces = [piece for message in said for piece in await self._pieces(message, chat)]
+            pieces = [piece for message in messages for piece in await self._pieces(message, chat)]
             after = await self._records.plan(
-                PlanPosts(chat.bridge, chat.chat, chat.conversation, chat.cursor, said[-1].seq, tuple(pieces))
+                PlanPosts(
+                    chat.bridge, chat.chat, chat.conversation, chat.cursor, messages[-1].seq, tuple(pieces)
+                )
             )
             failpoint("bridge.planned")
             if after is None or after.cursor <= chat.cursor or after.conversation != chat.conversation:
@@ -110,31 +112,31 @@ class Dispatch:
         if not speaks and message.kind is not Kind.SYSTEM:
             text = f"● {name}: {text}"
         rest = f"… It goes on, too long for a chat: all of it is message {message.id} of the hub."
-        texts = shortened(split(text, self._bridge.longest, self._bridge.size), rest)
-        made = [Piece(each, speaker=name if speaks else "", seq=message.seq) for each in texts]
+        texts = shorten(split(text, self._bridge.max_size, self._bridge.size), rest)
+        pieces = [Piece(each, speaker=name if speaks else "", seq=message.seq) for each in texts]
         buttons, decision = await self._buttons(message)
-        if buttons and made:
-            made[-1] = structs.replace(made[-1], buttons=buttons, decision=decision)
-        return made
+        if buttons and pieces:
+            pieces[-1] = structs.replace(pieces[-1], buttons=buttons, decision=decision)
+        return pieces
 
     async def _buttons(self, message: Message) -> tuple[tuple[str, ...], str]:
-        """What can be chosen under a message, and what that decides."""
+        """The buttons under a message, and the decision they answer."""
         if message.metadata.get("notice") == BRAKE and message.metadata.get("root"):
             return GO_ON, CONTINUE
         decision = await self._records.asking(message) if message.kind in TAKES_TURNS else None
         return (decision.choices, decision.id) if decision is not None else ((), "")
 
     async def ask_where_it_began(self, id: str) -> None:
-        """Agents ask people in private. Whoever set it off by a message in a chat is asked there too, once; whose
-        message it was not is asked nowhere but in private."""
+        """Agents ask people in private. A person whose message in a chat led to the question is asked there too, once;
+        others are asked in private only."""
         decision = await self._records.decision(id)
-        begun = await self._records.began_with(decision) if decision is not None else None
-        if decision is None or begun is None or begun.author != decision.to:
+        root = await self._records.began_with(decision) if decision is not None else None
+        if decision is None or root is None or root.author != decision.to:
             return
-        bridge, _, chat_id = str(begun.metadata.get(CHAT, "")).partition("/")
+        bridge, _, chat_id = str(root.metadata.get(CHAT, "")).partition("/")
         chat = await self._records.chat(bridge, chat_id) if bridge == self._bridge.name else None
         if chat is None or chat.conversation in ("", decision.conversation):
-            return  # of another chat app, or it is shown there anyhow
+            return  # another chat app's, or the question is shown there anyway
         pieces = self._texts(decision.question, self._records.name(decision.by))
         pieces[-1] = structs.replace(pieces[-1], buttons=decision.choices, decision=decision.id)
         key = f"decision/{decision.id}"
@@ -144,21 +146,21 @@ class Dispatch:
         self.wake(chat.chat)
 
     def _texts(self, text: str, speaker: str) -> list[Piece]:
-        """An agent's words as pieces that the chat app takes."""
+        """An agent's text in pieces that the chat app accepts."""
         is_own = self._bridge.can_speak_as(speaker)
         safe = without_speakers(without_unsafe_links(text))
-        parts = split(safe if is_own else f"● {speaker}: {safe}", self._bridge.longest, self._bridge.size)
+        parts = split(safe if is_own else f"● {speaker}: {safe}", self._bridge.max_size, self._bridge.size)
         return [Piece(part, speaker=speaker if is_own else "") for part in parts]
 
     # --- sending --------------------------------------------------------------------------------------------
 
     def wake(self, chat: str) -> None:
-        """There is something to send in a chat: one sender per chat keeps its order."""
-        self._wanted[chat] = True
+        """Send what is queued for a chat; one sender per chat keeps the order."""
+        self._pending[chat] = True
         running = self._senders.get(chat)
         if running is None or running.done():
             sender = self._senders[chat] = asyncio.get_running_loop().create_task(self._send_all(chat))
-            sender.add_done_callback(partial(_tell_how_it_ended, chat))
+            sender.add_done_callback(partial(_log_failure, chat))
 
     async def close(self) -> None:
         tasks = list(self._senders.values())
@@ -168,21 +170,21 @@ class Dispatch:
         self._senders.clear()
 
     async def settled(self) -> None:
-        """Until nothing is being sent, as far as is known here."""
+        """Wait until this process sends nothing."""
         while tasks := [task for task in self._senders.values() if not task.done()]:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _send_all(self, chat: str) -> None:
-        while self._wanted.pop(chat, False):
+        while self._pending.pop(chat, False):
             try:
-                await self._write_down(chat)
+                await self._store_results(chat)
                 await self._send_queued(chat)
             except MootError as trouble:
                 log.error("could not be sent", action="send_failed", chat=chat, error=trouble.title)
                 if isinstance(trouble, Conflict) and not self._lease.holds():
                     return
                 await self._records.clock.sleep_until(self._records.clock.now() + RETRY_SECONDS)
-                self._wanted[chat] = True
+                self._pending[chat] = True
 
     async def _send_queued(self, chat: str) -> None:
         while True:
@@ -194,41 +196,41 @@ class Dispatch:
             if post.due > clock.now():
                 await clock.sleep_until(post.due)
                 continue
-            await (await self._gate(post)).passed()
+            await (await self._gate(post)).wait_for_turn()
             if not self._lease.holds():
                 return
             await self._send(post)
 
     async def _gate(self, post: BridgePost) -> FloodGate:
-        found = self._gates.get(post.chat)
-        if found is None:
+        gate = self._gates.get(post.chat)
+        if gate is None:
             chat = await self._records.chat(post.bridge, post.chat)
             kind = (
                 chat.kind if chat is not None else ChatKind.SUPERGROUP
-            )  # it moved meanwhile, and sending tells where
+            )  # it has moved; the send will tell where
             rule = self._bridge.flood_rule(kind)
-            found = self._gates[post.chat] = FloodGate(self._records.clock, rule)
-        return found
+            gate = self._gates[post.chat] = FloodGate(self._records.clock, rule)
+        return gate
 
     async def _send(self, post: BridgePost) -> None:
         self._lease.sending.add(post.id)
-        if await self._intended(post):
+        if await self._store_intent(post):
             await self._post(post)
-        await self._write_down(post.chat)
+        await self._store_results(post.chat)
         failpoint("bridge.resulted")
 
-    async def _intended(self, post: BridgePost) -> bool:
-        """Whether it is written down that it is sent now; where nobody knows that, nothing is sent."""
+    async def _store_intent(self, post: BridgePost) -> bool:
+        """Store that the post is being sent. False if that cannot be stored: then it must not be sent."""
         try:
-            await self._records.move(self._moved(post, BridgePostState.SENDING))
+            await self._records.move(self._move(post, BridgePostState.SENDING))
         except Conflict:
             self._lease.sending.discard(post.id)
             raise
         except Trouble as trouble:
-            self._came_of(post, BridgePostState.QUEUED, error=trouble.title, counts=False)
+            self._note_result(post, BridgePostState.QUEUED, error=trouble.title, counts=False)
             return False
         except asyncio.CancelledError:
-            self._came_of(post, BridgePostState.QUEUED, counts=False)
+            self._note_result(post, BridgePostState.QUEUED, counts=False)
             raise
         failpoint("bridge.intended")
         return True
@@ -237,61 +239,61 @@ class Dispatch:
         try:
             external = await self._bridge.send(post)
         except SendTrouble as trouble:
-            await self._failed(post, trouble)
+            await self._note_failure(post, trouble)
             return
         except asyncio.CancelledError:
-            self._came_of(post, BridgePostState.UNCONFIRMED, error="stopped while sending")
-            await asyncio.shield(self._written(post.id))
+            self._note_result(post, BridgePostState.UNCONFIRMED, error="stopped while sending")
+            await asyncio.shield(self._store_result(post.id))
             raise
         except Exception as error:  # the border of the bridge: a library may raise anything
-            await self._failed(post, Unsure(repr(error)))
+            await self._note_failure(post, Unsure(repr(error)))
             return
         failpoint("bridge.sent")
         self._unreached.pop(post.chat, None)
-        self._came_of(post, BridgePostState.SENT, external=external)
+        self._note_result(post, BridgePostState.SENT, external=external)
 
-    async def _failed(self, post: BridgePost, trouble: SendTrouble) -> None:
+    async def _note_failure(self, post: BridgePost, trouble: SendTrouble) -> None:
         now = self._records.clock.now()
         match trouble:
             case Flooded(seconds=seconds):
-                self._came_of(
+                self._note_result(
                     post, BridgePostState.QUEUED, error=str(trouble), due=now + seconds, counts=False
                 )
                 (await self._gate(post)).close_for(seconds)
             case ChatMoved(chat=chat):
-                self._came_of(post, BridgePostState.QUEUED, error=str(trouble), counts=False)
-                await self._write_down(post.chat)
+                self._note_result(post, BridgePostState.QUEUED, error=str(trouble), counts=False)
+                await self._store_results(post.chat)
                 await self._records.find(
                     FindChat(post.bridge, chat.id, chat.kind, chat.title, moved_from=post.chat)
                 )
                 self.wake(chat.id)
             case NotReached():
-                waited = self._unreached[post.chat] = self._unreached.get(post.chat, 0) + 1
-                due = now + min(MAX_WAIT_SECONDS, RETRY_SECONDS * 2 ** min(waited, MAX_DOUBLINGS))
-                self._came_of(post, BridgePostState.QUEUED, error=str(trouble), due=due, counts=False)
+                failures = self._unreached[post.chat] = self._unreached.get(post.chat, 0) + 1
+                due = now + min(MAX_WAIT_SECONDS, RETRY_SECONDS * 2 ** min(failures, MAX_DOUBLINGS))
+                self._note_result(post, BridgePostState.QUEUED, error=str(trouble), due=due, counts=False)
             case NotSent(is_final=True):
-                self._came_of(post, BridgePostState.DEAD, error=str(trouble))
+                self._note_result(post, BridgePostState.DEAD, error=str(trouble))
             case NotSent():
                 due = now + RETRY_SECONDS * 2**post.tries
-                self._came_of(post, BridgePostState.QUEUED, error=str(trouble), due=due)
+                self._note_result(post, BridgePostState.QUEUED, error=str(trouble), due=due)
             case _:
                 log.warning("unconfirmed", action="post_unconfirmed", post=post.id, error=str(trouble))
-                self._came_of(post, BridgePostState.UNCONFIRMED, error=str(trouble))
+                self._note_result(post, BridgePostState.UNCONFIRMED, error=str(trouble))
 
-    # --- what came of it ------------------------------------------------------------------------------------
+    # --- results --------------------------------------------------------------------------------------------
 
-    def _came_of(self, post: BridgePost, to: BridgePostState, **more: Unpack[SendOutcome]) -> None:
-        """It is known only here until it is written down: it is kept, and the chat's next post waits for that."""
-        self._results[post.id] = (post.chat, self._moved(post, to, **more))
+    def _note_result(self, post: BridgePost, to: BridgePostState, **more: Unpack[SendOutcome]) -> None:
+        """Keep a result in memory until it is stored; the chat's next post waits for that."""
+        self._results[post.id] = (post.chat, self._move(post, to, **more))
 
-    async def _write_down(self, chat: str) -> None:
-        """What came of a chat's posts, however long the store is away."""
+    async def _store_results(self, chat: str) -> None:
+        """Store the results of a chat's posts, however long the store is away."""
         for id in [id for id, (where, _) in self._results.items() if where == chat]:
-            while not await self._written(id):
+            while not await self._store_result(id):
                 clock = self._records.clock
                 await clock.sleep_until(clock.now() + RETRY_SECONDS)
 
-    async def _written(self, id: str) -> bool:
+    async def _store_result(self, id: str) -> bool:
         if id not in self._results:
             return True
         try:
@@ -305,11 +307,11 @@ class Dispatch:
         self._lease.sending.discard(id)
         return True
 
-    def _moved(self, post: BridgePost, to: BridgePostState, **more: Unpack[SendOutcome]) -> MovePost:
+    def _move(self, post: BridgePost, to: BridgePostState, **more: Unpack[SendOutcome]) -> MovePost:
         return MovePost(post.id, post.bridge, to, self._lease.holder, **more)
 
 
-def _tell_how_it_ended(chat: str, sender: asyncio.Task[None]) -> None:
-    """One that died is begun anew by whatever is planned next; that it died must be seen."""
+def _log_failure(chat: str, sender: asyncio.Task[None]) -> None:
+    """The next plan starts a new sender; the failure must be visible."""
     if not sender.cancelled() and (error := sender.exception()) is not None:
         log.error("a sender died", action="sender_died", chat=chat, error=repr(error))

@@ -1,4 +1,4 @@
-"""What a check of a bridge has found: one line each, with what mends it."""
+"""Findings of a bridge's setup check: one line each, with its fix."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 OK, WARN, BAD = "ok", "warn", "bad"
 BOT_TO_BOT = "bot-to-bot"
-"""Begins the key under which is laid aside that posts of other bots arrive: no chat app says so when it is asked."""
+"""Key prefix of the record that posts of other bots arrive: no chat app can be asked whether they do."""
 BOT_TO_BOT_FIX = (
     "in @BotFather: /mybots, choose the bot, Bot Settings, and switch Bot-to-Bot Communication Mode off"
 )

@@ -1,4 +1,4 @@
-"""How fast may be posted: each chat has its pace, and waits as long as its chat app says.
+"""The pace of posts: each chat has its own, and waits as long as its chat app says.
 
 Above: dispatch.py asks before each post. Below: the hub's clock.
 """
@@ -32,7 +32,7 @@ class FloodGate:
             soonest = max(soonest, self._posted[-self._rule.per_minute] + MINUTE)
         return soonest
 
-    async def passed(self) -> None:
+    async def wait_for_turn(self) -> None:
         """Wait until one more post may go out, and count it."""
         while (at := self.next_at()) > self._clock.now():
             await self._clock.sleep_until(at)

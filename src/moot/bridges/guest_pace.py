@@ -1,8 +1,8 @@
-"""How often a guest is answered: what guests may not do is told to them, and not a thousand times.
+"""How often a guest is answered in a minute.
 
-Messages of guests have an allowance in the store (flow/hear.py). This is about everything else they type: commands,
-refused ones too, and wrong words. Whatever is beyond it is taken in, not done and not answered, so that a flood costs
-neither the chat's own limits nor the place of what agents say. It counts in memory: a restart forgets it.
+Messages of guests have an allowance in the store (flow/hear.py). This limits everything else they type: commands,
+refused ones and mistakes. What exceeds it is taken in but neither carried out nor answered, so that a flood uses up
+neither the chat app's limits nor the room for agents' posts. The count is in memory: a restart resets it.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ class GuestPace:
         self._answered: Counter[str] = Counter()
 
     def passes(self, account: str) -> bool:
-        """Whether this account gets one more answer in this minute; it is counted."""
+        """Count one more answer; whether this account still gets it in this minute."""
         minute = int(self._clock.now() // MINUTE)
         if minute != self._minute:
             self._minute = minute

@@ -1,7 +1,7 @@
-"""Who may give which command in a chat: guests may talk, others what they may everywhere.
+"""Who may give which command in a chat: guests may talk, others may do what they may do everywhere.
 
-Above: intake.py. Below: rules/access.py, which each decision of a person's command passes. Being human in a chat app is
-not being the owner: only a linked account is anybody's but a guest's.
+Above: intake.py. Below: rules/access.py, which each decision of a person's command passes. A person in a chat
+app is not the owner: an account that is not linked is a guest's.
 """
 
 from typing import Final
@@ -25,7 +25,7 @@ def may(account: BridgeAccount, command: slash.Command) -> bool:
 
 
 def voice(hub: Hub, account: BridgeAccount, door: DoorName, command: slash.Command, place: str) -> Hub:
-    """The voice that carries a command out: of the owner, or of somebody whose every decision is checked."""
+    """The hub as the person who gives the command; every decision is checked, unless it is the owner."""
     speaker = hub.voice_of(account.participant, door)
     if account.linked and account.participant == hub.bridges.records.owner:
         return speaker

@@ -11,7 +11,7 @@ from typing import Final
 from moot.rules.words.code_ranges import code_ranges
 
 Size = Callable[[str], int]
-"""How long a chat app finds a text: what two texts take, they take together."""
+"""The length of a text as a chat app counts it; the length of two texts together is the sum."""
 
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto", "tg"})
 _link = re.compile(
@@ -26,18 +26,18 @@ _JOINERS = frozenset("\u200d\ufe0f\ufe0e\u20e3")
 MAX_REPEATED: Final = 20
 """Letters of each part of a fence's opening line that are repeated in front of every piece."""
 MAX_PIECES: Final = 40
-"""Of one message: the rest is read where it was said."""
-SHORTEST_PIECE: Final = 0.5
-"""A blank line is a better place to cut than a later one, as long as so much of a piece is used."""
+"""Of one message; the rest can be read in the hub."""
+MIN_PIECE_SHARE: Final = 0.5
+"""A blank line is a better place to cut than a later one, if at least this share of a piece is used."""
 
 
 def without_speakers(text: str) -> str:
-    """Lines that look as if the bridge named another speaker there are told from those that do."""
+    """Mark lines that imitate the way a bridge names a speaker."""
     return _speaker("○", text) if "●" in text else text
 
 
 def utf16(text: str) -> int:
-    """How long Telegram finds a text."""
+    """The length of a text as Telegram counts it."""
     return len(text) + sum(letter > "\uffff" for letter in text)
 
 
@@ -46,65 +46,65 @@ def without_unsafe_links(text: str) -> str:
     if ":" not in text:
         return text
     cuts = [
-        *((met.start(), met.end(), met[2]) for met in _link(text) if not _is_safe(met[3])),
-        *((met.start(), met.end(), "") for met in _definition(text) if not _is_safe(met[1])),
-        *((met.start(), met.end(), met[1]) for met in _autolink(text) if not _is_safe(met[1])),
+        *((match.start(), match.end(), match[2]) for match in _link(text) if not _is_safe(match[3])),
+        *((match.start(), match.end(), "") for match in _definition(text) if not _is_safe(match[1])),
+        *((match.start(), match.end(), match[1]) for match in _autolink(text) if not _is_safe(match[1])),
     ]
     if not cuts:
         return text
     code = code_ranges(text)
-    done, at = [], 0
+    parts, at = [], 0
     for start, end, words in sorted(cuts):
         if start < at or any(begin <= start < stop for begin, stop in code):
             continue
-        done += [text[at:start], words]
+        parts += [text[at:start], words]
         at = end
-    return "".join((*done, text[at:]))
+    return "".join((*parts, text[at:]))
 
 
 def _is_safe(target: str) -> bool:
-    """Controls and spaces inside a scheme are what browsers drop from it."""
-    met = _scheme("".join(letter for letter in target if letter > " "))
-    return met is None or met[1].lower() in SAFE_SCHEMES
+    """Browsers drop controls and spaces inside a scheme, so they are dropped here too."""
+    match = _scheme("".join(letter for letter in target if letter > " "))
+    return match is None or match[1].lower() in SAFE_SCHEMES
 
 
-def split(text: str, longest: int, size: Size = len) -> list[str]:
-    """Pieces of at most `longest`, none of them blank; together they say what the text says."""
-    found, rest, opened = [], text.strip("\n"), ""
+def split(text: str, max_size: int, size: Size = len) -> list[str]:
+    """Pieces of at most `max_size`, none of them blank; together they say what the text says."""
+    pieces, rest, opened = [], text.strip("\n"), ""
     while rest:
         head = f"{opened}\n" if opened else ""
-        if len(rest) <= longest and size(head + rest) <= longest:
-            found.append(head + rest)
+        if len(rest) <= max_size and size(head + rest) <= max_size:
+            pieces.append(head + rest)
             break
-        piece, rest, opened = _cut(head, rest, longest, size)
-        found.append(piece)
+        piece, rest, opened = _cut(head, rest, max_size, size)
+        pieces.append(piece)
         rest = rest.lstrip("\n") if not opened else rest
-    return [piece for piece in found if piece.strip()]
+    return [piece for piece in pieces if piece.strip()]
 
 
-def shortened(pieces: list[str], rest: str) -> list[str]:
-    """As many as a chat can take, and then where the rest is."""
+def shorten(pieces: list[str], rest: str) -> list[str]:
+    """At most MAX_PIECES pieces, the last of which says where the rest is."""
     return pieces if len(pieces) <= MAX_PIECES else [*pieces[: MAX_PIECES - 1], rest]
 
 
-def _cut(head: str, rest: str, longest: int, size: Size) -> tuple[str, str, str]:
+def _cut(head: str, rest: str, max_size: int, size: Size) -> tuple[str, str, str]:
     """A piece, what is left, and the fence that has to be opened again in front of it."""
-    taken, good, opened = 0, 0, head.rstrip("\n")
-    used, room = 0, longest - size(head)
+    end_of_piece, good, opened = 0, 0, head.rstrip("\n")
+    used, room = 0, max_size - size(head)
     for start, end in _lines(rest):
         after = _after(opened, rest[start:end])
         used += size(rest[start:end])
         if used + _closing(after) > room:
             break
-        taken, opened = end, after
-        if not opened and not rest[start:end].strip() and used >= room * SHORTEST_PIECE:
+        end_of_piece, opened = end, after
+        if not opened and not rest[start:end].strip() and used >= room * MIN_PIECE_SHARE:
             good = end
     if good and not opened:
-        taken, opened = good, ""
-    if not taken:
+        end_of_piece, opened = good, ""
+    if not end_of_piece:
         return _cut_line(head, rest, room, size)
     closing = f"\n{_mark(opened)}" if opened else ""
-    return head + rest[:taken].rstrip("\n") + closing, rest[taken:], opened
+    return head + rest[:end_of_piece].rstrip("\n") + closing, rest[end_of_piece:], opened
 
 
 def _cut_line(head: str, rest: str, room: int, size: Size) -> tuple[str, str, str]:
@@ -142,26 +142,26 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _after(opened: str, line: str) -> str:
-    """Which fence is open behind a line."""
-    met = _fence(line.rstrip("\n"))
-    if met is None:
+    """The fence that is open after a line."""
+    match = _fence(line.rstrip("\n"))
+    if match is None:
         return opened
     if not opened:
-        return "" if "`" in met[2] else _opening(line, met)
+        return "" if "`" in match[2] else _opening(line, match)
     mark = _mark(opened)
-    closes = met[1][0] == mark[0] and len(met[1]) >= len(mark) and not met[2].strip()
+    closes = match[1][0] == mark[0] and len(match[1]) >= len(mark) and not match[2].strip()
     return "" if closes else opened
 
 
-def _opening(line: str, met: re.Match[str]) -> str:
-    """How a fence is opened again: what an opening line may be long, not every piece has room for."""
-    before = line[: met.start(1)].strip()
-    return f"{before[:MAX_REPEATED]}{met[1][:MAX_REPEATED]}{met[2].strip()[:MAX_REPEATED]}"
+def _opening(line: str, match: re.Match[str]) -> str:
+    """The line that opens a fence again, cut so that every piece has room for it."""
+    before = line[: match.start(1)].strip()
+    return f"{before[:MAX_REPEATED]}{match[1][:MAX_REPEATED]}{match[2].strip()[:MAX_REPEATED]}"
 
 
 def _mark(opened: str) -> str:
-    met = _fence(opened)
-    return met[1] if met is not None else "```"
+    match = _fence(opened)
+    return match[1] if match is not None else "```"
 
 
 def _closing(opened: str) -> int:

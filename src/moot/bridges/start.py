@@ -1,6 +1,6 @@
 """Start the bridges that moot.toml sets up, beside the other doors of a hub, and stop them with it.
 
-A bridge that cannot be started is said and leaves the rest alone: its library is an extra, and loaded only here.
+A bridge that cannot start is logged, and the rest goes on. Its library is an extra, loaded only here.
 """
 
 import asyncio
@@ -40,8 +40,8 @@ async def open_bridges(hub: Hub) -> AsyncIterator[list[BridgeWorker]]:
 
 def enabled(settings: BridgeSettings) -> dict[str, TelegramSettings | DiscordSettings]:
     """Those that are set up and switched on, by name."""
-    found = {"telegram": settings.telegram, "discord": settings.discord}
-    return {name: one for name, one in found.items() if one is not None and one.enabled}
+    bridges = {"telegram": settings.telegram, "discord": settings.discord}
+    return {name: bridge for name, bridge in bridges.items() if bridge is not None and bridge.enabled}
 
 
 def manners(settings: TelegramSettings | DiscordSettings) -> Manners:
@@ -64,10 +64,10 @@ def _telegram(settings: TelegramSettings) -> Bridge:
         )
     try:
         from moot.bridges.telegram.bridge import TelegramBridge  # noqa: PLC0415  an extra, only where it is used
-        from moot.bridges.telegram.webhook import planned  # noqa: PLC0415  as above
+        from moot.bridges.telegram.webhook import webhook_plan  # noqa: PLC0415  as above
     except ImportError as error:
         raise missing("telegram", error) from error
-    webhook = planned(settings.webhook_url, settings.webhook_secret, settings.webhook_listen)
+    webhook = webhook_plan(settings.webhook_url, settings.webhook_secret, settings.webhook_listen)
     return TelegramBridge(tokens, api_url=settings.api_url, webhook=webhook)
 
 

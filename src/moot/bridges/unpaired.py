@@ -1,4 +1,4 @@
-"""Unpaired chats: a chat that a bot was added to wakes nobody until somebody shows a code there from the owner.
+"""Unpaired chats: a chat with a bot wakes nobody until somebody writes a code from the owner there.
 
 Above: intake.py. A private chat becomes the conversation of its person and the bot's agent; a group a conversation of
 the agents whose bots are in it.
@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any, Final
 
 from moot.bridges import phrases
-from moot.bridges.bridge import Wrote
+from moot.bridges.bridge import ChatMessage
 from moot.errors import BadValue
 from moot.flow.find_chat import FindChat
 from moot.flow.meet_account import MeetAccount
@@ -38,14 +38,14 @@ TRY_SECONDS: Final = 3.0
 
 def code_in(text: str) -> str:
     """The code of a `/pair CODE [AGENT...]`, or of the link that opens a private chat with one."""
-    met = _code(text)
-    return met[1] if met is not None else ""
+    match = _code(text)
+    return match[1] if match is not None else ""
 
 
 def agents_in(text: str) -> list[str]:
-    """Those that are named behind a code: needed where no bot stands for an agent of its own."""
-    met = _code(text)
-    return [word.lstrip("@") for word in met[2].split()] if met is not None else []
+    """The agents named after a code: needed where bots do not stand for agents."""
+    match = _code(text)
+    return [word.lstrip("@") for word in match[2].split()] if match is not None else []
 
 
 class UnpairedChats:
@@ -57,37 +57,41 @@ class UnpairedChats:
         self._tried: dict[str, float] = {}
         """Chat → when a wrong code was last tried in it."""
         self._slowed: set[str] = set()
-        """Chats that were told to wait since."""
+        """Chats that were asked to wait since."""
 
-    async def pair(self, wrote: Wrote, chat: BridgeChat, code: str) -> None:
+    async def pair(self, incoming: ChatMessage, chat: BridgeChat, code: str) -> None:
         if chat.state is PairingState.PAIRED:
-            await self._answer(wrote, "This chat is paired already.")
+            await self._answer(incoming, "This chat is paired already.")
             return
         now = self._records.clock.now()
         if now - self._tried.get(chat.chat, 0.0) < TRY_SECONDS:
             if chat.chat not in self._slowed:
                 self._slowed.add(chat.chat)
-                await self._answer(wrote, "Too many codes in a row; try again in a moment.")
+                await self._answer(incoming, "Too many codes in a row; try again in a moment.")
             return
         self._slowed.discard(chat.chat)
         digest = digest_of(code)
         if not await self._records.is_usable(self._door, digest):
             self._tried[chat.chat] = now
             await self._answer(
-                wrote, "This code does not pair a chat: it is wrong, was used, or has run out."
+                incoming, "This code does not pair a chat: it is wrong, was used, or has run out."
             )
             return
-        account = await self._records.meet(MeetAccount(self._door, wrote.account.id, wrote.account.shown))
-        where = await self.conversation(wrote, chat, account)
+        account = await self._records.meet(
+            MeetAccount(self._door, incoming.account.id, incoming.account.shown)
+        )
+        where = await self.conversation(incoming, chat, account)
         command = PairChat(account.participant, self._door, chat.chat, where.id, digest, account.account)
         await self._records.pair(command)
         agents = ", ".join(seat.name for seat in where.participants if seat.kind in ("agent", "external"))
-        await self._answer(wrote, phrases.PAIRED.format(name=where.name, agents=agents or "nobody"))
+        await self._answer(incoming, phrases.PAIRED.format(name=where.name, agents=agents or "nobody"))
 
-    async def conversation(self, wrote: Wrote, chat: BridgeChat, account: BridgeAccount) -> Conversation:
-        named = agents_in(wrote.text)
+    async def conversation(
+        self, incoming: ChatMessage, chat: BridgeChat, account: BridgeAccount
+    ) -> Conversation:
+        named = agents_in(incoming.text)
         if chat.kind is ChatKind.PRIVATE:
-            return await self.direct(named[0] if named else wrote.agent, account)
+            return await self.direct(named[0] if named else incoming.agent, account)
         bound = await self._hub.conversations.list(channel_type=self._door, channel_group_id=chat.chat)
         if bound:
             return bound[0]
@@ -98,14 +102,14 @@ class UnpairedChats:
     async def _create(
         self, chat: BridgeChat, agents: Sequence[str], account: BridgeAccount, **settings: Any
     ) -> Conversation:
-        taken = {
-            found.name
+        used_names = {
+            conversation.name
             for ended in (False, True)
-            for found in await self._hub.conversations.list(archived=ended)
+            for conversation in await self._hub.conversations.list(archived=ended)
         }
         base = slug(chat.title or f"{self._door.value} chat")[:60]
         numbered = (f"{base}-{n}" if n > 1 else base for n in count(1))
-        name = next(made for made in numbered if made not in taken)
+        name = next(candidate for candidate in numbered if candidate not in used_names)
         return await self._hub.conversations.create(
             name,
             participants=[*agents, self._records.name(account.participant)],
@@ -120,7 +124,7 @@ class UnpairedChats:
         return await self._create(chat, [agent], account, reply_strategy="round_robin")
 
     async def direct(self, agent: str, account: BridgeAccount) -> Conversation:
-        """The person alone with the bot's agent, or with whoever answers by default."""
+        """The person alone with the bot's agent, or with the default agent."""
         name = agent if await self._is_agent(agent) else self._default_agent
         if not name:
             raise BadValue(
@@ -132,20 +136,24 @@ class UnpairedChats:
     async def _is_agent(self, name: str) -> bool:
         return any(name in (agent.name, *agent.aliases) for agent in await self._hub.agents.list())
 
-    async def tell(self, wrote: Wrote, chat: BridgeChat) -> None:
-        """Once, and only to somebody who wants something from a bot."""
-        wants = chat.kind is ChatKind.PRIVATE or wrote.is_addressed or _addressed(wrote.text) is not None
+    async def explain(self, incoming: ChatMessage, chat: BridgeChat) -> None:
+        """Say how to pair the chat: once, and only to somebody who addresses a bot."""
+        wants = (
+            chat.kind is ChatKind.PRIVATE or incoming.is_addressed or _addressed(incoming.text) is not None
+        )
         if chat.explained or not wants:
             return
-        ref = wrote.chat
+        ref = incoming.chat
         await self._records.find(
-            FindChat(self._door, ref.id, ref.kind, ref.title, wrote.agent, explained=True)
+            FindChat(self._door, ref.id, ref.kind, ref.title, incoming.agent, explained=True)
         )
-        await self._answer(wrote, phrases.UNPAIRED, ArrivalState.REFUSED)
+        await self._answer(incoming, phrases.UNPAIRED, ArrivalState.REFUSED)
 
-    async def _answer(self, wrote: Wrote, text: str, state: ArrivalState = ArrivalState.DONE) -> None:
-        piece = Piece(text, speaker=wrote.agent, reply_to=wrote.message)
+    async def _answer(
+        self, incoming: ChatMessage, text: str, state: ArrivalState = ArrivalState.DONE
+    ) -> None:
+        piece = Piece(text, speaker=incoming.agent, reply_to=incoming.message)
         command = RecordArrival(
-            self._door, wrote.key, wrote.chat.id, wrote.account.id, state, error="", answers=(piece,)
+            self._door, incoming.key, incoming.chat.id, incoming.account.id, state, error="", answers=(piece,)
         )
         await self._records.record(command)

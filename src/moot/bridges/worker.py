@@ -1,4 +1,4 @@
-"""A worker: one bridge at work in this hub, for as long as its lease holds; otherwise it waits for its turn.
+"""A worker: one bridge at work in this hub, for as long as its lease holds; otherwise it waits for the lease.
 
 Above: start.py runs one per bridge that is set up. Below: intake.py and dispatch.py, and the bridge itself.
 """
@@ -41,7 +41,7 @@ FOLLOWED = (
     EventType.RESET,
 )
 SWEEP_SECONDS = 5.0
-"""How often is looked for what no hint told of: posts that a person sends again from another process."""
+"""How often to look for what no hint reported: posts that a person sends again from another process."""
 AGAIN_SECONDS = 2.0
 
 
@@ -51,7 +51,7 @@ class BridgeWorker:
         self._records = self._hub.bridges.records
         self.bridge = bridge
         self.lease = Lease(self._hub, bridge.name, holder=holder)
-        self.intake = ChatIntake(hub, bridge.name, manners, on_chosen=self._chosen)
+        self.intake = ChatIntake(hub, bridge.name, manners, on_chosen=self._on_chosen)
         self.dispatch = Dispatch(self._hub, bridge, self.lease)
         self.is_running = asyncio.Event()
         """Set while the bridge is run here."""
@@ -61,14 +61,14 @@ class BridgeWorker:
         """Until cancelled: wait for the lease, work while it holds, and wait again."""
         try:
             while True:
-                if await self._taken():
+                if await self._take_lease():
                     await self._work()
                 await self._records.clock.sleep_until(self._records.clock.now() + lease.RENEW_SECONDS)
         finally:
             with suppress(MootError):
                 await asyncio.shield(self.lease.give_back())
 
-    async def _taken(self) -> bool:
+    async def _take_lease(self) -> bool:
         try:
             return await self.lease.take()
         except MootError as trouble:
@@ -96,11 +96,11 @@ class BridgeWorker:
                 log.error("stopped", action="bridge_stopped", bridge=self.bridge.name, error=repr(error))
 
     async def _renew(self) -> None:
-        while await self._taken():
+        while await self._take_lease():
             await self._records.clock.sleep_until(self._records.clock.now() + lease.RENEW_SECONDS)
 
     async def _listen(self) -> None:
-        """A chat app that cannot be reached is tried again; everything else goes on meanwhile."""
+        """Reconnect whenever the bridge fails; sending and sweeping go on meanwhile."""
         while True:
             try:
                 await self.bridge.run(self)
@@ -126,11 +126,11 @@ class BridgeWorker:
         return arrival is not None and arrival.state in SETTLED
 
     async def chats(self) -> list[PairedChat]:
-        found = await self._records.chats(self.bridge.name)
+        chats = await self._records.chats(self.bridge.name)
         coded = await self._records.coded_at(self.bridge.name)
         return [
             PairedChat(chat.chat, coded.get(chat.chat, chat.created_at))
-            for chat in found
+            for chat in chats
             if chat.state is PairingState.PAIRED
         ]
 
@@ -140,7 +140,7 @@ class BridgeWorker:
                 await self.dispatch.plan_all()
             await self._records.clock.sleep_until(self._records.clock.now() + SWEEP_SECONDS)
 
-    # --- what happens here -----------------------------------------------------------------------------------
+    # --- events of the hub -----------------------------------------------------------------------------------
 
     async def _follow(self) -> None:
         async for event in self._hub.events(types=FOLLOWED):
@@ -152,24 +152,24 @@ class BridgeWorker:
     async def on_event(self, event: Event) -> None:
         match event.type:
             case EventType.TURN_STARTED:
-                await self.signs.began(event)
+                await self.signs.begin(event)
             case EventType.TURN_DELTA:
-                self.signs.said(event)
+                self.signs.append(event)
             case EventType.TURN_FINISHED | EventType.TURN_OWED | EventType.TURN_HELD:
-                self.signs.ended(str(event.body.get("id", "")))
+                self.signs.end(str(event.body.get("id", "")))
             case EventType.DECISION_CREATED:
                 await self.dispatch.ask_where_it_began(str(event.body.get("id", "")))
             case EventType.DECISION_ANSWERED:
-                await self._decided(event)
+                await self._on_decided(event)
             case _:
                 await self.dispatch.plan_all()
 
-    async def _decided(self, event: Event) -> None:
+    async def _on_decided(self, event: Event) -> None:
         for post in await self._records.posts(BRIDGE_POSTS.where(decision=str(event.body.get("id", "")))):
             if post.bridge == self.bridge.name and post.external:
-                await self._chosen(post, f"{event.body.get('to')}: {event.body.get('answer')}")
+                await self._on_chosen(post, f"{event.body.get('to')}: {event.body.get('answer')}")
 
-    async def _chosen(self, post: BridgePost, choice: str) -> None:
-        """The buttons go, and who chose what stands in their place."""
-        with suppress(Exception):  # the border of the bridge: what was chosen is done anyhow
+    async def _on_chosen(self, post: BridgePost, choice: str) -> None:
+        """Replace the buttons by who chose what."""
+        with suppress(Exception):  # the border of the bridge: the choice counts anyway
             await self.bridge.close_buttons(post, f"{post.text}\n\n{choice}")

@@ -10,7 +10,16 @@ from itertools import count
 
 from msgspec import Struct
 
-from moot.bridges.bridge import AccountRef, ChatRef, ChatSeen, Ears, FloodRule, Incoming, Pressed, Wrote
+from moot.bridges.bridge import (
+    AccountRef,
+    BotPlaced,
+    BridgeInbox,
+    ButtonPress,
+    ChatMessage,
+    ChatRef,
+    FloodRule,
+    Incoming,
+)
 from moot.model.entrance import DoorName
 from moot.model.records.chat_apps.bridge import BridgePost, ChatKind
 
@@ -44,7 +53,7 @@ class MemoryChatApp:
         ref = ChatRef(chat, kind, title or chat)
         self.members[chat] = (ref, bots or self.bots)
         for bot in self.members[chat][1]:
-            self.deliver(bot, ChatSeen(ref, bot))
+            self.deliver(bot, BotPlaced(ref, bot))
 
     def say(self, chat: str, account: AccountRef, text: str, *, reply_to: str = "") -> str:
         """Everybody's bot in the chat hears it."""
@@ -53,13 +62,13 @@ class MemoryChatApp:
         for bot in bots:
             own = f"{bot}-{id}" if ref.kind is ChatKind.GROUP else id
             key = f"{chat}/{own}" if ref.kind is not ChatKind.PRIVATE else f"{bot}/{chat}/{own}"
-            self.deliver(bot, Wrote(key, ref, account, text, bot, own, reply_to))
+            self.deliver(bot, ChatMessage(key, ref, account, text, bot, own, reply_to))
         return id
 
     def press(self, account: AccountRef, post: MemoryPost, choice: int) -> None:
         ref, bots = self.members[post.chat]
         key = f"press/{next(self._ids)}"
-        self.deliver(bots[0], Pressed(key, ref, account, post.id, choice, bots[0]))
+        self.deliver(bots[0], ButtonPress(key, ref, account, post.id, choice, bots[0]))
 
     def deliver(self, bot: str, incoming: Incoming) -> None:
         self._queues[bot].append(incoming)
@@ -89,7 +98,7 @@ class MemoryChatApp:
 
 class MemoryBridge:
     name = DoorName.TELEGRAM
-    longest = 400
+    max_size = 400
 
     def __init__(self, app: MemoryChatApp, rule: FloodRule | None = None) -> None:
         self._app = app
@@ -104,14 +113,14 @@ class MemoryBridge:
     def can_speak_as(self, agent: str) -> bool:
         return agent in self._app.bots
 
-    async def run(self, ears: Ears) -> None:
+    async def run(self, inbox: BridgeInbox) -> None:
         async with asyncio.TaskGroup() as listeners:
             for bot in self._app.bots:
-                listeners.create_task(self._listen(bot, ears))
+                listeners.create_task(self._listen(bot, inbox))
 
-    async def _listen(self, bot: str, ears: Ears) -> None:
+    async def _listen(self, bot: str, inbox: BridgeInbox) -> None:
         while True:
-            await ears.hear(await self._app.next_of(bot))
+            await inbox.hear(await self._app.next_of(bot))
             self._app.acknowledge(bot)
 
     async def send(self, post: BridgePost) -> str:

@@ -1,9 +1,8 @@
 """The bridge to Discord: one bot reads; agents speak through a webhook under their own names, or each as its own bot.
 
-Above: start.py. Below: messages.py reads. The gateway confirms nothing, so what was missed while nobody listened is
-fetched at the beginning of every session: backwards from the newest until something is met that was heard before. Until
-that has succeeded nothing is taken live from the chat, or what lies before it would be taken for heard. The library
-repeats no request: a post would be there twice.
+Above: start.py. Below: messages.py reads. The gateway has no confirmations, so every session first fetches what was
+missed: backwards from the newest message to the first one that is known. Until then messages that arrive live are held
+back: a newer known message would hide the missed ones. The library never repeats a request: a post could appear twice.
 """
 
 import asyncio
@@ -18,8 +17,8 @@ from hikari.applications import get_token_id
 from hikari.impl import CacheSettings, GatewayBot, RESTApp, RESTClientImpl
 
 from moot.bridges.bridge import (
-    Ears,
-    Erased,
+    BridgeInbox,
+    ChatDeletion,
     Flooded,
     FloodRule,
     Incoming,
@@ -31,15 +30,15 @@ from moot.bridges.bridge import (
 )
 from moot.bridges.discord.messages import (
     avatar_of,
+    button_press,
     button_rows,
+    chat_edit,
+    chat_message,
     chat_of,
     commands,
     key_of,
-    pressed,
-    rewritten,
-    shown_name,
-    used,
-    written,
+    typed_command,
+    webhook_name,
 )
 from moot.errors import Trouble
 from moot.model.entrance import DoorName
@@ -54,24 +53,24 @@ INTENTS: Final = (
     | hikari.Intents.DM_MESSAGES
     | hikari.Intents.MESSAGE_CONTENT
 )
-WAIT_AT_MOST: Final = 0.5
-"""Seconds that the library may wait by itself; what takes longer is told."""
+MAX_WAIT_SECONDS: Final = 0.5
+"""How long the library may wait for a rate limit by itself; a longer wait is raised as an error."""
 PACE: Final = FloodRule(0.5, 30)
 AGAIN_SECONDS: Final = 2.0
 HOOK: Final = "Moot"
 MAX_FETCHED: Final = 2_000
-"""Messages per channel that are looked through for what was missed."""
+"""Messages per channel that are searched for missed ones."""
 THREADS: Final = (
     hikari.ChannelType.GUILD_PUBLIC_THREAD,
     hikari.ChannelType.GUILD_PRIVATE_THREAD,
     hikari.ChannelType.GUILD_NEWS_THREAD,
 )
 QUIETLY: Final[dict[str, Any]] = {"mentions_everyone": False, "user_mentions": False, "role_mentions": False}
-"""What an agent writes rings nobody's bell."""
+"""A post of an agent notifies nobody."""
 
 
 CLOSED_SECONDS: Final = 100.0
-"""Before the next try after Discord closed for good: it counts sessions, and resets the token behind 1,000 a day."""
+"""Pause after Discord closed the session for good: it resets the token after 1,000 sessions a day."""
 
 
 class PostRoute(NamedTuple):
@@ -80,20 +79,20 @@ class PostRoute(NamedTuple):
     by: hikari.api.RESTClient
     hook: hikari.ExecutableWebhook | None = None
     is_own: bool = False
-    """By the bot of whoever speaks."""
+    """By the speaker's own bot."""
     thread: int | hikari.UndefinedType = hikari.UNDEFINED
 
 
-Arrived: TypeAlias = (
+GatewayItem: TypeAlias = (
     Incoming | hikari.Message | hikari.PartialInteraction | hikari.ShardReadyEvent | PairedChat | None
 )
-"""A session that is ready: what came before was not told. A chat: it is to be caught up with once more."""
+"""ShardReadyEvent: a new session, which may have missed messages. PairedChat: fetch its missed messages again."""
 
 
 class DiscordBridge:
     name = DoorName.DISCORD
-    longest = 1900
-    """Some letters less than Discord takes: in direct chats the agent's name stands in front."""
+    max_size = 1900
+    """A little less than Discord accepts: in direct chats the agent's name is added in front."""
 
     def __init__(
         self,
@@ -114,13 +113,13 @@ class DiscordBridge:
         self._speakers: dict[str, RESTClientImpl] = {}
         self._places: dict[str, hikari.PartialChannel] = {}
         self._hooks: dict[int, hikari.ExecutableWebhook] = {}
-        self._heard: asyncio.Queue[Arrived] = asyncio.Queue()
-        self._behind: dict[str, list[hikari.Message | Incoming]] = {}
-        """Chat that is not caught up with yet → what came live from it meanwhile."""
+        self._queue: asyncio.Queue[GatewayItem] = asyncio.Queue()
+        self._held_back: dict[str, list[hikari.Message | Incoming]] = {}
+        """Chat whose missed messages are not fetched yet → what has arrived live since."""
         self.taken = 0
-        """Events of this connection that are stored, or need not to be."""
+        """Events of this connection that are stored or need not be."""
         self.is_listening = False
-        """Connected, and everything that was missed is fetched."""
+        """Connected, and all missed messages are fetched."""
 
     def size(self, text: str) -> int:
         return len(text)
@@ -133,7 +132,7 @@ class DiscordBridge:
 
     # --- in -------------------------------------------------------------------------------------------------
 
-    async def run(self, ears: Ears) -> None:
+    async def run(self, inbox: BridgeInbox) -> None:
         bot = GatewayBot(
             self._token,
             banner=None,
@@ -143,11 +142,11 @@ class DiscordBridge:
             cache_settings=CacheSettings(components=hikari.api.CacheComponents.NONE),
             auto_chunk_members=False,
             max_retries=0,
-            max_rate_limit=WAIT_AT_MOST,
+            max_rate_limit=MAX_WAIT_SECONDS,
             rest_url=self._api_url,
         )
-        self._heard = asyncio.Queue()
-        self._behind.clear()
+        self._queue = asyncio.Queue()
+        self._held_back.clear()
         bot.subscribe(hikari.ShardReadyEvent, self._on_session)
         bot.subscribe(hikari.MessageCreateEvent, self._on_message)
         bot.subscribe(hikari.MessageUpdateEvent, self._on_edit)
@@ -160,7 +159,7 @@ class DiscordBridge:
             await self._connect_speakers()
             await self._register(bot)
             async with asyncio.TaskGroup() as work:
-                work.create_task(self._attend(ears))
+                work.create_task(self._take_all(inbox))
                 work.create_task(_until_closed(bot))
         except* hikari.GatewayServerClosedConnectionError as closed:
             log.error("closed for good", action="gateway_closed", reason=str(closed.exceptions[0]))
@@ -177,10 +176,10 @@ class DiscordBridge:
             await bot.close()
 
     async def _connect_speakers(self) -> None:
-        """With a bot per agent, each posts by itself; the one that reads needs no other to listen."""
+        """Connect one bot per agent, for posting; only one bot reads."""
         if not self._bot_tokens:
             return
-        self._app = RESTApp(max_retries=0, max_rate_limit=WAIT_AT_MOST, url=self._api_url)
+        self._app = RESTApp(max_retries=0, max_rate_limit=MAX_WAIT_SECONDS, url=self._api_url)
         await self._app.start()
         for agent, token in self._bot_tokens.items():
             self._speakers[agent] = self._app.acquire(token, hikari.TokenType.BOT)
@@ -190,58 +189,58 @@ class DiscordBridge:
         try:
             await bot.rest.set_application_commands(get_token_id(self._token), commands())
         except hikari.HTTPError as error:
-            log.warning("no slash commands", action="commands_unregistered", error=in_words(error))
+            log.warning("no slash commands", action="commands_unregistered", error=describe(error))
 
-    async def _attend(self, ears: Ears) -> None:
+    async def _take_all(self, inbox: BridgeInbox) -> None:
         while True:
-            heard = await self._heard.get()
-            await self._take(heard, ears)
+            item = await self._queue.get()
+            await self._take(item, inbox)
             self.taken = (
                 0
-                if isinstance(heard, hikari.ShardReadyEvent)
-                else self.taken + (not isinstance(heard, PairedChat))
+                if isinstance(item, hikari.ShardReadyEvent)
+                else self.taken + (not isinstance(item, PairedChat))
             )
-            self.is_listening = not self._behind
+            self.is_listening = not self._held_back
 
-    async def _take(self, heard: Arrived, ears: Ears) -> None:
-        """The gateway brings nothing twice: while the store is away it is kept here, and what follows behind it."""
+    async def _take(self, item: GatewayItem, inbox: BridgeInbox) -> None:
+        """Retry while the store is away: the gateway delivers nothing twice. Later items wait in the queue."""
         while True:
             try:
-                await self._taken(heard, ears)
+                await self._take_once(item, inbox)
                 return
             except Trouble as trouble:
                 log.error("not stored yet", action="store_away", bridge=self.name, error=trouble.title)
                 await asyncio.sleep(AGAIN_SECONDS)
 
-    async def _taken(self, heard: Arrived, ears: Ears) -> None:
-        if isinstance(heard, hikari.PartialInteraction):
-            await self._interact(heard, ears)
-        elif isinstance(heard, hikari.ShardReadyEvent):
-            paired = await ears.chats()
-            self._behind.update({one.chat: [] for one in paired if one.chat not in self._behind})
-            for one in paired:
-                await self._catch_up(one, ears)
-        elif isinstance(heard, PairedChat):
-            await self._catch_up(heard, ears)
-        elif heard is not None:
-            await self._take_live(heard, ears)
+    async def _take_once(self, item: GatewayItem, inbox: BridgeInbox) -> None:
+        if isinstance(item, hikari.PartialInteraction):
+            await self._interact(item, inbox)
+        elif isinstance(item, hikari.ShardReadyEvent):
+            paired = await inbox.chats()
+            self._held_back.update({chat.chat: [] for chat in paired if chat.chat not in self._held_back})
+            for chat in paired:
+                await self._catch_up(chat, inbox)
+        elif isinstance(item, PairedChat):
+            await self._catch_up(item, inbox)
+        elif item is not None:
+            await self._take_live(item, inbox)
 
-    async def _take_live(self, heard: hikari.Message | Incoming, ears: Ears) -> None:
-        chat = str(int(heard.channel_id)) if isinstance(heard, hikari.Message) else heard.chat.id
-        if chat in self._behind:
-            self._behind[chat].append(heard)
+    async def _take_live(self, item: hikari.Message | Incoming, inbox: BridgeInbox) -> None:
+        chat = str(int(item.channel_id)) if isinstance(item, hikari.Message) else item.chat.id
+        if chat in self._held_back:
+            self._held_back[chat].append(item)
         else:
-            await self._hear(heard, ears)
+            await self._hear(item, inbox)
 
-    async def _interact(self, interaction: hikari.PartialInteraction, ears: Ears) -> None:
-        """Stored first, then answered: Discord waits three seconds."""
+    async def _interact(self, interaction: hikari.PartialInteraction, inbox: BridgeInbox) -> None:
+        """Store it, then answer: Discord waits three seconds."""
         answer = hikari.ResponseType.MESSAGE_CREATE
         if isinstance(interaction, hikari.CommandInteraction):
-            line = used(interaction)
-            await ears.hear(line)
-            await self._respond(interaction, answer, line.text)
-        elif isinstance(interaction, hikari.ComponentInteraction) and (found := pressed(interaction)):
-            await ears.hear(found)
+            command = typed_command(interaction)
+            await inbox.hear(command)
+            await self._respond(interaction, answer, command.text)
+        elif isinstance(interaction, hikari.ComponentInteraction) and (press := button_press(interaction)):
+            await inbox.hear(press)
             await self._respond(interaction, hikari.ResponseType.DEFERRED_MESSAGE_UPDATE)
 
     async def _respond(self, interaction: Any, kind: hikari.ResponseType, text: str = "") -> None:
@@ -253,70 +252,70 @@ class DiscordBridge:
             else:
                 await interaction.create_initial_response(kind)
         except hikari.HTTPError as error:
-            log.debug("not answered", action="interaction_unanswered", error=in_words(error))
+            log.debug("not answered", action="interaction_unanswered", error=describe(error))
 
     async def _on_session(self, event: hikari.ShardReadyEvent) -> None:
-        await self._heard.put(event)
+        await self._queue.put(event)
 
     async def _on_message(self, event: hikari.MessageCreateEvent) -> None:
-        await self._heard.put(event.message)
+        await self._queue.put(event.message)
 
     async def _on_edit(self, event: hikari.MessageUpdateEvent) -> None:
         is_guild = isinstance(event, hikari.GuildMessageUpdateEvent)
-        await self._heard.put(rewritten(event.message, is_guild=is_guild, bots=self._own_names))
+        await self._queue.put(chat_edit(event.message, is_guild=is_guild, bots=self._own_names))
 
     async def _on_delete(self, event: hikari.MessageDeleteEvent | hikari.GuildBulkMessageDeleteEvent) -> None:
         chat = chat_of(event.channel_id, is_guild=not isinstance(event, hikari.DMMessageDeleteEvent))
         ids = (event.message_id,) if isinstance(event, hikari.MessageDeleteEvent) else event.message_ids
         for message in ids:
-            await self._heard.put(Erased(key_of(message), chat))
+            await self._queue.put(ChatDeletion(key_of(message), chat))
 
     async def _on_interaction(self, event: hikari.InteractionCreateEvent) -> None:
-        await self._heard.put(event.interaction)
+        await self._queue.put(event.interaction)
 
-    async def _hear(self, heard: hikari.Message | Incoming, ears: Ears) -> None:
-        if not isinstance(heard, hikari.Message):
-            await ears.hear(heard)
+    async def _hear(self, item: hikari.Message | Incoming, inbox: BridgeInbox) -> None:
+        if not isinstance(item, hikari.Message):
+            await inbox.hear(item)
             return
-        place = await self._place(str(int(heard.channel_id)))
+        place = await self._place(str(int(item.channel_id)))
         is_guild = not isinstance(place, hikari.DMChannel)
-        found = written(heard, is_guild=is_guild, title=place.name or "", bots=self._own_names)
-        if found is not None:
-            await ears.hear(found)
+        message = chat_message(item, is_guild=is_guild, title=place.name or "", bots=self._own_names)
+        if message is not None:
+            await inbox.hear(message)
 
-    async def _catch_up(self, paired: PairedChat, ears: Ears) -> None:
-        """What was missed, then what came live meanwhile. Tried again where Discord could not say what was missed."""
+    async def _catch_up(self, paired: PairedChat, inbox: BridgeInbox) -> None:
+        """Take the missed messages, then those that were held back. Tried again later if Discord cannot be reached."""
         try:
-            missed = await self._missed(paired, ears)
+            missed = await self._missed(paired, inbox)
         except hikari.ClientHTTPResponseError as error:  # the chat is gone, or not ours to read any more
             log.warning(
-                "nothing to catch up", action="catch_up_refused", chat=paired.chat, error=in_words(error)
+                "nothing to catch up", action="catch_up_refused", chat=paired.chat, error=describe(error)
             )
             missed = []
         except (hikari.HTTPError, aiohttp.ClientError, TimeoutError) as error:
             wait = error.retry_after if isinstance(error, hikari.RateLimitTooLongError) else AGAIN_SECONDS
             log.warning("not caught up yet", action="catch_up_failed", chat=paired.chat, seconds=wait)
-            asyncio.get_running_loop().call_later(wait, self._heard.put_nowait, paired)
+            asyncio.get_running_loop().call_later(wait, self._queue.put_nowait, paired)
             return
         for message in reversed(missed):
-            await self._hear(message, ears)
-        behind = self._behind.get(paired.chat, [])
-        while behind:
-            await self._hear(behind[0], ears)
-            del behind[0]
-        self._behind.pop(paired.chat, None)
+            await self._hear(message, inbox)
+        held_back = self._held_back.get(paired.chat, [])
+        while held_back:
+            await self._hear(held_back[0], inbox)
+            del held_back[0]
+        self._held_back.pop(paired.chat, None)
 
-    async def _missed(self, paired: PairedChat, ears: Ears) -> list[hikari.Message]:
-        """What people wrote since something was last heard, the newest first. Agents' posts lie between, any number."""
+    async def _missed(self, paired: PairedChat, inbox: BridgeInbox) -> list[hikari.Message]:
+        """People's messages since the last known one, newest first. Any number of agents' posts may lie between."""
         missed: list[hikari.Message] = []
         since = hikari.Snowflake.from_datetime(datetime.fromtimestamp(paired.since, UTC))
-        seen = 0
+        fetched = 0
         async for message in self._rest().fetch_messages(int(paired.chat)):
-            seen += 1
-            if message.id < since or await ears.knows(key_of(message.id)):
+            fetched += 1
+            if message.id < since or await inbox.knows(key_of(message.id)):
                 return missed
-            if seen > MAX_FETCHED:
-                log.warning("too much was missed", action="catch_up_cut", chat=paired.chat, fetched=seen)
+            if fetched > MAX_FETCHED:
+                log.warning("too much was missed", action="catch_up_cut", chat=paired.chat, fetched=fetched)
                 return missed
             if not message.author.is_bot and message.webhook_id is None:
                 missed.append(message)
@@ -324,7 +323,7 @@ class DiscordBridge:
 
     @property
     def _own_names(self) -> dict[int, str]:
-        """A token begins with its bot's account."""
+        """Account → agent, of all our bots. A token begins with its bot's account."""
         speakers = {int(get_token_id(token)): agent for agent, token in self._bot_tokens.items()}
         return {int(get_token_id(self._token)): ""} | speakers
 
@@ -337,12 +336,12 @@ class DiscordBridge:
             trouble = self._trouble(error)  # nothing was posted yet
             raise (NotSent(str(trouble)) if isinstance(trouble, Unsure) else trouble) from error
         try:
-            return str(int(await self._sent(post, route)))
+            return str(int(await self._send_via(post, route)))
         except (hikari.HikariError, aiohttp.ClientError, TimeoutError) as error:
             raise self._trouble(error) from error
 
     async def _route(self, post: BridgePost) -> PostRoute:
-        """A direct chat is with the bot that reads: no other may write there."""
+        """How to post: in a direct chat only the bot that reads may write."""
         rest, place = self._rest(), await self._place(post.chat)
         if isinstance(place, hikari.DMChannel) or not post.speaker:
             return PostRoute(rest)
@@ -352,7 +351,7 @@ class DiscordBridge:
         hook = await self._hook(int(place.parent_id) if is_thread else int(post.chat))  # type: ignore[attr-defined]
         return PostRoute(rest, hook, thread=int(post.chat) if is_thread else hikari.UNDEFINED)
 
-    async def _sent(self, post: BridgePost, route: PostRoute) -> hikari.Snowflake:
+    async def _send_via(self, post: BridgePost, route: PostRoute) -> hikari.Snowflake:
         buttons, hook = button_rows(post.buttons), route.hook
         if hook is None:
             prefix = f"● {post.speaker}: " if post.speaker and not route.is_own else ""
@@ -363,7 +362,7 @@ class DiscordBridge:
             str(hook.token),
             post.text,
             thread=route.thread,
-            username=shown_name(post.speaker),
+            username=webhook_name(post.speaker),
             avatar_url=avatar_of(post.speaker, self._avatar_url),
             components=buttons,
             **QUIETLY,
@@ -371,18 +370,18 @@ class DiscordBridge:
         return message.id
 
     async def _hook(self, channel: int) -> hikari.ExecutableWebhook:
-        """The channel's own webhook of ours; its address is a secret and kept in memory only."""
-        found = self._hooks.get(channel)
-        if found is None:
+        """Our webhook in a channel; its address is a secret and kept in memory only."""
+        webhook = self._hooks.get(channel)
+        if webhook is None:
             rest = self._rest()
             ours = [
                 hook
                 for hook in await rest.fetch_channel_webhooks(channel)
                 if isinstance(hook, hikari.IncomingWebhook) and hook.token and hook.name == HOOK
             ]
-            found = ours[0] if ours else await rest.create_webhook(channel, HOOK)
-            self._hooks[channel] = found
-        return found
+            webhook = ours[0] if ours else await rest.create_webhook(channel, HOOK)
+            self._hooks[channel] = webhook
+        return webhook
 
     async def _place(self, chat: str) -> hikari.PartialChannel:
         if chat not in self._places:
@@ -400,15 +399,15 @@ class DiscordBridge:
                 return Flooded(error.retry_after)
             case hikari.NotFoundError():
                 self._hooks.clear()  # somebody may have deleted the webhook: the next try makes another
-                return NotSent(in_words(error))
+                return NotSent(describe(error))
             case hikari.ClientHTTPResponseError():
-                return NotSent(in_words(error), is_final=True)
+                return NotSent(describe(error), is_final=True)
             case hikari.HTTPError() if isinstance(error.__cause__, aiohttp.ClientConnectorError):
-                return NotReached(in_words(error))
+                return NotReached(describe(error))
             case aiohttp.ClientConnectorError():
                 return NotReached(type(error).__name__)
             case _:
-                return Unsure(in_words(error))
+                return Unsure(describe(error))
 
     async def show_typing(self, chat: str, speaker: str) -> None:
         is_direct = isinstance(await self._place(chat), hikari.DMChannel)
@@ -416,10 +415,10 @@ class DiscordBridge:
         await (own or self._rest()).trigger_typing(int(chat))
 
     def has_drafts(self, kind: ChatKind) -> bool:
-        return False  # an edit counts as a post, and there are five in five seconds for all of them
+        return False  # an edit counts as a post, and only five are allowed in five seconds
 
     async def show_draft(self, chat: str, speaker: str, turn: str, text: str) -> None:
-        """There are none."""
+        """Discord has no drafts."""
 
     async def close_buttons(self, post: BridgePost, text: str) -> None:
         route = await self._route(post)
@@ -442,8 +441,8 @@ async def _until_closed(bot: GatewayBot) -> None:
     raise ConnectionError("the connection to Discord has ended")
 
 
-def in_words(error: Exception) -> str:
-    """What Discord said, without the address: a webhook's is a secret, and so is an interaction's."""
+def describe(error: Exception) -> str:
+    """Discord's message without the address: those of webhooks and interactions are secrets."""
     if isinstance(error, hikari.HTTPResponseError):
         return f"{int(error.status)} {error.message or 'and no reason given'}"
     return type(error).__name__

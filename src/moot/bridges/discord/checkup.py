@@ -1,4 +1,4 @@
-"""The known traps of Discord, looked for one by one: token, message content, channels, webhooks.
+"""Checks for the known traps of Discord, one by one: token, message content, channels, webhooks.
 
 Above: the command line. Nothing is posted.
 """
@@ -21,24 +21,24 @@ HAS_CONTENT: Final = (
 THREADS: Final = (10, 11, 12)
 
 
-async def checked(settings: DiscordSettings, chats: Sequence[ChatElsewhere]) -> list[SetupFinding]:
+async def check_setup(settings: DiscordSettings, chats: Sequence[ChatElsewhere]) -> list[SetupFinding]:
     app = RESTApp(max_retries=0, max_rate_limit=1.0, url=settings.api_url)
     await app.start()
-    found: list[SetupFinding] = []
+    findings: list[SetupFinding] = []
     try:
         tokens = {"bot that reads": settings.token}
         if settings.identity is DiscordIdentity.BOTS:
             tokens |= settings.bots
         for about, token in tokens.items():
-            found.append(await _token(app, about, token))
+            findings.append(await _token(app, about, token))
         async with app.acquire(settings.token, hikari.TokenType.BOT) as rest:
-            if found[0].state == OK:
-                found += await _content(rest)
+            if findings[0].state == OK:
+                findings += await _content(rest)
                 for chat in chats:
-                    found += await _channel(rest, chat, settings)
+                    findings += await _channel(rest, chat, settings)
     finally:
         await app.close()
-    return found
+    return findings
 
 
 async def _token(app: RESTApp, about: str, token: str) -> SetupFinding:

@@ -1,4 +1,4 @@
-"""Events of Discord to what a bridge hears, and the table of commands to what Discord registers. No connection here."""
+"""Events of Discord to what a bridge delivers, and the table of commands to what Discord registers. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,27 +9,27 @@ import hikari
 from hikari.api import CommandBuilder
 from hikari.impl import MessageActionRowBuilder, SlashCommandBuilder
 
-from moot.bridges.bridge import AccountRef, ChatRef, Incoming, Pressed, Rewrote, Wrote, edit_key
+from moot.bridges.bridge import AccountRef, ButtonPress, ChatEdit, ChatMessage, ChatRef, Incoming, edit_key
 from moot.model.records.chat_apps.bridge import ChatKind
 from moot.rules.palette import colour_index
 from moot.rules.words import slash
 
 MAX_NAME: Final = 80
-REFUSED: Final = {"discord": "dscord", "clyde": "clde"}
-"""Words that Discord lets no webhook be called by, and what stands for them."""
-DESCRIPTION: Final = 100
+REFUSED_WORDS: Final = {"discord": "dscord", "clyde": "clde"}
+"""Words that Discord refuses in a webhook's name, and their replacements."""
+MAX_DESCRIPTION: Final = 100
 BY_PEOPLE: Final = (hikari.MessageType.DEFAULT, hikari.MessageType.REPLY)
 READER: Final = "@moot"
-"""How a text calls the bot that reads for all."""
+"""Replaces a mention of the bot that reads for all."""
 OwnNames: TypeAlias = Mapping[int, str]
-"""Our bots' accounts, and whose each is; the one that reads for all is nobody's."""
+"""Our bots' accounts → their agents; empty for the bot that reads for all."""
 _mention = re.compile(r"<@!?(\d{1,20})>").sub
 
 
-def shown_name(agent: str) -> str:
-    """What a webhook is called that speaks for an agent."""
+def webhook_name(agent: str) -> str:
+    """The name under which a webhook posts for an agent."""
     name = agent
-    for word, instead in REFUSED.items():
+    for word, instead in REFUSED_WORDS.items():
         while (at := name.lower().find(word)) >= 0:
             name = name[:at] + instead + name[at + len(word) :]
     return name[:MAX_NAME] or "agent"
@@ -47,14 +47,16 @@ def chat_of(channel: hikari.Snowflakeish, *, is_guild: bool, title: str = "") ->
     return ChatRef(str(int(channel)), ChatKind.SUPERGROUP if is_guild else ChatKind.PRIVATE, title)
 
 
-def written(message: hikari.Message, *, is_guild: bool, title: str, bots: OwnNames) -> Wrote | None:
-    """None where nobody wrote anything: somebody joined, a message was pinned, a thread was begun."""
+def chat_message(
+    message: hikari.Message, *, is_guild: bool, title: str, bots: OwnNames
+) -> ChatMessage | None:
+    """None for events that nobody wrote: somebody joined, a message was pinned, a thread was started."""
     text, is_addressed = text_of(message, bots)
     if message.type not in BY_PEOPLE or not text:
         return None
     replied = message.message_reference
     reply = str(int(replied.id)) if replied is not None and replied.id is not None else ""
-    return Wrote(
+    return ChatMessage(
         key_of(message.id),
         chat_of(message.channel_id, is_guild=is_guild, title=title),
         account_of(message.author, is_bot=message.webhook_id is not None),
@@ -66,14 +68,14 @@ def written(message: hikari.Message, *, is_guild: bool, title: str, bots: OwnNam
     )
 
 
-def rewritten(message: hikari.PartialMessage, *, is_guild: bool, bots: OwnNames) -> Incoming | None:
+def chat_edit(message: hikari.PartialMessage, *, is_guild: bool, bots: OwnNames) -> Incoming | None:
     if not isinstance(message.author, hikari.User) or not message.content:
         return None
     at = int(message.edited_timestamp.timestamp()) if message.edited_timestamp else 0
     account = account_of(message.author, is_bot=bool(message.webhook_id))
     text, _ = text_of(message, bots)
     key = edit_key(key_of(message.id), at, text)
-    return Rewrote(key, chat_of(message.channel_id, is_guild=is_guild), account, text)
+    return ChatEdit(key, chat_of(message.channel_id, is_guild=is_guild), account, text)
 
 
 def key_of(message: hikari.Snowflakeish) -> str:
@@ -86,21 +88,21 @@ def account_of(user: hikari.User, *, is_bot: bool = False) -> AccountRef:
 
 
 def text_of(message: hikari.PartialMessage, bots: OwnNames) -> tuple[str, bool]:
-    """What was written, with bots' accounts as their agents' names; files are said to be there. And whether a bot is
-    meant: the one that reads for all is nobody's name, and its own in front of a line says only that."""
-    met: list[str] = []
+    """The text, with bots' accounts replaced by their agents' names and files mentioned; and whether it addresses a
+    bot. The bot that reads for all has no agent: its mention at the start is dropped."""
+    mentioned: list[str] = []
 
-    def named(found: re.Match[str]) -> str:
-        name = bots.get(int(found[1]))
+    def replace(match: re.Match[str]) -> str:
+        name = bots.get(int(match[1]))
         if name is None:
-            return found[0]
-        met.append(name)
-        return f"@{name}" if name else READER if found.start() else ""
+            return match[0]
+        mentioned.append(name)
+        return f"@{name}" if name else READER if match.start() else ""
 
-    text = _mention(named, message.content or "").strip()
+    text = _mention(replace, message.content or "").strip()
     notes = [f"[file {one.filename}, which agents cannot see]" for one in message.attachments or ()]
     notes += [f"[sticker {one.name}]" for one in message.stickers or ()]
-    return " ".join((*notes, text)).strip(), bool(met)
+    return " ".join((*notes, text)).strip(), bool(mentioned)
 
 
 def button_rows(labels: tuple[str, ...]) -> Any:
@@ -121,23 +123,23 @@ def button_rows(labels: tuple[str, ...]) -> Any:
 
 def commands() -> Sequence[CommandBuilder]:
     """The same table as everywhere; `/group add` is a part of `/group`."""
-    made: dict[str, SlashCommandBuilder] = {}
+    builders: dict[str, SlashCommandBuilder] = {}
     for row in slash.ROWS.values():
         name, _, part = row.name.partition(" ")
         if slash.Surface.CHAT_APP not in row.on:
             continue
-        if name not in made:
+        if name not in builders:
             about = row.help if not part else "create and change groups of agents"
-            made[name] = SlashCommandBuilder(name, about[:DESCRIPTION])
+            builders[name] = SlashCommandBuilder(name, about[:MAX_DESCRIPTION])
         option = _words(row)
         if part:
             inner = [option] if option is not None else None
-            made[name].add_option(_part(part, row.help, inner))
+            builders[name].add_option(_part(part, row.help, inner))
         elif option is not None:
-            made[name].add_option(option)
-    made["pair"] = SlashCommandBuilder("pair", "pair this channel with a code from the owner")
-    made["pair"].add_option(_text("CODE", is_required=True))
-    return list(made.values())
+            builders[name].add_option(option)
+    builders["pair"] = SlashCommandBuilder("pair", "pair this channel with a code from the owner")
+    builders["pair"].add_option(_text("CODE", is_required=True))
+    return list(builders.values())
 
 
 def _words(row: slash.Row) -> hikari.CommandOption | None:
@@ -150,18 +152,18 @@ def _text(arguments: str, *, is_required: bool) -> hikari.CommandOption:
     return hikari.CommandOption(
         type=hikari.OptionType.STRING,
         name="text",
-        description=arguments[:DESCRIPTION],
+        description=arguments[:MAX_DESCRIPTION],
         is_required=is_required,
     )
 
 
 def _part(name: str, about: str, options: list[hikari.CommandOption] | None) -> hikari.CommandOption:
     return hikari.CommandOption(
-        type=hikari.OptionType.SUB_COMMAND, name=name, description=about[:DESCRIPTION], options=options
+        type=hikari.OptionType.SUB_COMMAND, name=name, description=about[:MAX_DESCRIPTION], options=options
     )
 
 
-def used(interaction: hikari.CommandInteraction) -> Wrote:
+def typed_command(interaction: hikari.CommandInteraction) -> ChatMessage:
     """A command from the menu, as if it had been typed."""
     words = [f"/{interaction.command_name}"]
     options = list(interaction.options or ())
@@ -169,7 +171,7 @@ def used(interaction: hikari.CommandInteraction) -> Wrote:
         words.append(options[0].name)
         options = list(options[0].options or ())
     words += [str(one.value) for one in options]
-    return Wrote(
+    return ChatMessage(
         f"i/{int(interaction.id)}",
         chat_of(interaction.channel_id, is_guild=interaction.guild_id is not None),
         account_of(interaction.user),
@@ -178,11 +180,11 @@ def used(interaction: hikari.CommandInteraction) -> Wrote:
     )
 
 
-def pressed(interaction: hikari.ComponentInteraction) -> Pressed | None:
+def button_press(interaction: hikari.ComponentInteraction) -> ButtonPress | None:
     custom = interaction.custom_id
     if not custom.startswith("d:") or not custom[2:].isdigit():
         return None
-    return Pressed(
+    return ButtonPress(
         f"i/{int(interaction.id)}",
         chat_of(interaction.channel_id, is_guild=interaction.guild_id is not None),
         account_of(interaction.user),

@@ -1,7 +1,7 @@
-"""The bridge to Telegram: polls for each bot, posts through the bot of whoever speaks.
+"""The bridge to Telegram: polls for each bot, posts through the speaker's bot.
 
-Above: start.py. Below: updates.py reads, entities.py draws, connection.py has the bots. Privacy mode is found out when
-a group is first seen, and the group is told what to do about it.
+Above: start.py. Below: updates.py reads, entities.py draws, connection.py has the bots. Privacy mode is checked when
+a group is first seen, and a notice there says how to change it.
 """
 
 import asyncio
@@ -40,22 +40,22 @@ from telegram.error import (
 )
 
 from moot.bridges.bridge import (
+    BotPlaced,
+    BridgeInbox,
+    ChatMessage,
     ChatMoved,
     ChatRef,
-    ChatSeen,
-    Ears,
     Flooded,
     FloodRule,
     NotReached,
     NotSent,
     SendTrouble,
     Unsure,
-    Wrote,
 )
 from moot.bridges.findings import BOT_TO_BOT
 from moot.bridges.pieces import split, utf16
-from moot.bridges.telegram.connection import API_URL, AgentBot, closed, connected, fetched, own
-from moot.bridges.telegram.entities import rendered
+from moot.bridges.telegram.connection import API_URL, AgentBot, close, connect, fetch_updates, own
+from moot.bridges.telegram.entities import render
 from moot.bridges.telegram.menu import menu
 from moot.bridges.telegram.updates import incoming
 from moot.bridges.telegram.webhook import WebhookListener, WebhookPlan
@@ -66,12 +66,12 @@ from moot.model.records.chat_apps.bridge import BridgePost, ChatKind
 
 log = structlog.get_logger("moot.bridges")
 
-WANTED: Final = ["message", "edited_message", "my_chat_member", "callback_query"]
+UPDATE_KINDS: Final = ["message", "edited_message", "my_chat_member", "callback_query"]
 POLL_SECONDS: Final = 25
 AGAIN_SECONDS: Final = 2.0
 IN_GROUPS: Final = FloodRule(1.0, 20)
 IN_PRIVATE: Final = FloodRule(1.0, 60)
-HERE: Final = frozenset(
+MEMBER_STATUSES: Final = frozenset(
     {
         ChatMemberStatus.MEMBER,
         ChatMemberStatus.ADMINISTRATOR,
@@ -94,13 +94,13 @@ class BotPresence(Struct, frozen=True):
 
     agent: str
     reads: bool
-    """It hears every line there."""
+    """It receives every message there."""
 
 
 class TelegramBridge:
     name = DoorName.TELEGRAM
-    longest = 3900
-    """Some letters less than Telegram takes: lists and tables grow when they are drawn."""
+    max_size = 3900
+    """A little less than Telegram accepts: lists and tables grow when they are rendered."""
 
     def __init__(
         self,
@@ -118,11 +118,11 @@ class TelegramBridge:
         self._webhook = webhook
         self._bots: dict[str, AgentBot] = {}
         self._looked_at: set[str] = set()
-        self._hears_bots: set[str] = set()
-        """Agents whose bots were brought a post of another bot."""
+        self._receiving_bots: set[str] = set()
+        """Agents whose bots received a post of another bot."""
         self._looking = asyncio.Lock()
-        self._there: dict[int, list[BotPresence]] = {}
-        """Group → our bots in it, as far as it was looked at."""
+        self._present_bots: dict[int, list[BotPresence]] = {}
+        """Group → our bots in it, for the groups that were looked at."""
 
     def size(self, text: str) -> int:
         return utf16(text)
@@ -135,170 +135,174 @@ class TelegramBridge:
 
     # --- in -------------------------------------------------------------------------------------------------
 
-    async def run(self, ears: Ears) -> None:
-        self._bots = await connected(self._tokens, self._api_url, on_refused=_tell_refused)
+    async def run(self, inbox: BridgeInbox) -> None:
+        self._bots = await connect(self._tokens, self._api_url, on_refused=_log_refused)
         self._looked_at.clear()
-        self._there.clear()
+        self._present_bots.clear()
         try:
             await self._offer_commands()
             async with asyncio.TaskGroup() as listening:
                 if self._webhook is not None:
-                    listener = WebhookListener(self._webhook, self._bots, partial(self._called, ears))
-                    listening.create_task(listener.serve(WANTED))
+                    listener = WebhookListener(self._webhook, self._bots, partial(self._on_update, inbox))
+                    listening.create_task(listener.serve(UPDATE_KINDS))
                 else:
-                    for one in self._bots.values():
-                        listening.create_task(self._poll(one, ears))
+                    for bot in self._bots.values():
+                        listening.create_task(self._poll(bot, inbox))
         finally:
             bots, self._bots = self._bots, {}
-            await closed(bots)
+            await close(bots)
 
-    async def _called(self, ears: Ears, one: AgentBot, update: JsonObject) -> None:
-        await self._take(update, one, ears)
+    async def _on_update(self, inbox: BridgeInbox, bot: AgentBot, update: JsonObject) -> None:
+        await self._take(update, bot, inbox)
 
     async def _offer_commands(self) -> None:
-        """Each bot in its private chats; in a group only one of them, or every command would be offered by each."""
-        for one in self._bots.values():
-            await self._quietly(one.bot.set_my_commands(menu(), scope=BotCommandScopeAllPrivateChats()))
+        """In private chats each bot offers its commands; in a group one does, or each would be offered repeatedly."""
+        for bot in self._bots.values():
+            await self._quietly(bot.bot.set_my_commands(menu(), scope=BotCommandScopeAllPrivateChats()))
 
-    async def _poll(self, one: AgentBot, ears: Ears) -> None:
+    async def _poll(self, bot: AgentBot, inbox: BridgeInbox) -> None:
         offset: int | None = None
         while True:
             try:
-                updates = await fetched(one.bot, offset, self._poll_seconds, WANTED)
+                updates = await fetch_updates(bot.bot, offset, self._poll_seconds, UPDATE_KINDS)
             except TelegramError as error:
-                await self._wait(one, error)
+                await self._wait(bot, error)
                 continue
             for update in updates:
                 try:
-                    await self._take(update, one, ears)
+                    await self._take(update, bot, inbox)
                 except TelegramError as error:  # it is not confirmed, and comes again
-                    await self._wait(one, error)
+                    await self._wait(bot, error)
                     break
                 offset = int(update["update_id"]) + 1
 
-    async def _wait(self, one: AgentBot, error: TelegramError) -> None:
+    async def _wait(self, bot: AgentBot, error: TelegramError) -> None:
         if isinstance(error, Conflict):
             text = "another process polls this bot, or a webhook is set; the setup check tells which"
-            log.error(text, action="poll_conflict", bot=one.username)
+            log.error(text, action="poll_conflict", bot=bot.username)
         elif isinstance(error, InvalidToken | Forbidden):
-            log.error("the token is not accepted any more", action="token_refused", bot=one.username)
+            log.error("the token is not accepted any more", action="token_refused", bot=bot.username)
         else:
-            log.warning("could not poll", action="poll_failed", bot=one.username, error=error.message)
+            log.warning("could not poll", action="poll_failed", bot=bot.username, error=error.message)
         await asyncio.sleep(_seconds(error) if isinstance(error, RetryAfter) else AGAIN_SECONDS)
 
-    async def _take(self, raw: JsonObject, one: AgentBot, ears: Ears) -> None:
+    async def _take(self, raw: JsonObject, bot: AgentBot, inbox: BridgeInbox) -> None:
         try:
-            update = Update.de_json(raw, one.bot)
-            found = incoming(update, one.agent, own(self._bots))
+            update = Update.de_json(raw, bot.bot)
+            arrivals = incoming(update, bot.agent, own(self._bots))
         except Exception as error:  # the border to the library: one update must not block the rest
-            await ears.lay_aside(f"update/{one.agent}/{raw.get('update_id')}", type(error).__name__)
+            await inbox.lay_aside(f"update/{bot.agent}/{raw.get('update_id')}", type(error).__name__)
             return
-        for heard in found:
-            if isinstance(heard, Wrote) and heard.account.is_bot:
-                await self._note_bot_to_bot(one, ears)
-            if isinstance(heard, ChatSeen):
-                self._there.pop(_numbers(heard.chat.id)[0], None)
-            is_group = heard.chat.kind is not ChatKind.PRIVATE
-            if is_group and not (isinstance(heard, ChatSeen) and (heard.left or heard.moved_from)):
-                await self._look_at(heard.chat, ears)
-            if isinstance(heard, ChatSeen) and heard.left:
-                self._looked_at.discard(heard.chat.id)
-            await ears.hear(heard)
+        for arrival in arrivals:
+            if isinstance(arrival, ChatMessage) and arrival.account.is_bot:
+                await self._note_bot_to_bot(bot, inbox)
+            if isinstance(arrival, BotPlaced):
+                self._present_bots.pop(_numbers(arrival.chat.id)[0], None)
+            is_group = arrival.chat.kind is not ChatKind.PRIVATE
+            if is_group and not (isinstance(arrival, BotPlaced) and (arrival.left or arrival.moved_from)):
+                await self._look_at(arrival.chat, inbox)
+            if isinstance(arrival, BotPlaced) and arrival.left:
+                self._looked_at.discard(arrival.chat.id)
+            await inbox.hear(arrival)
         if update.callback_query is not None:
-            await self._quietly(one.bot.answer_callback_query(update.callback_query.id))
+            await self._quietly(bot.bot.answer_callback_query(update.callback_query.id))
 
-    async def _note_bot_to_bot(self, one: AgentBot, ears: Ears) -> None:
-        """Telegram does not say whether this mode is on; that another bot's post arrives does. None is ever taken in,
-        and the owner is told once."""
-        if one.agent not in self._hears_bots:
-            self._hears_bots.add(one.agent)
-            await ears.lay_aside(f"{BOT_TO_BOT}/{one.username}", HEARS_BOTS.format(bot=f"@{one.username}"))
+    async def _note_bot_to_bot(self, bot: AgentBot, inbox: BridgeInbox) -> None:
+        """Record once for the owner that another bot's post arrived: only that shows that this mode is on. Such posts
+        are never taken in."""
+        if bot.agent not in self._receiving_bots:
+            self._receiving_bots.add(bot.agent)
+            await inbox.lay_aside(f"{BOT_TO_BOT}/{bot.username}", HEARS_BOTS.format(bot=f"@{bot.username}"))
 
-    async def _look_at(self, chat: ChatRef, ears: Ears) -> None:
-        """Which of our bots are in a group that was not seen before, those first that read every line."""
+    async def _look_at(self, chat: ChatRef, inbox: BridgeInbox) -> None:
+        """On the first message of a group: find out which of our bots are in it, and report them."""
         async with self._looking:
             if chat.id not in self._looked_at:
-                await self._look_around(chat, ears)
+                await self._look_around(chat, inbox)
                 self._looked_at.add(chat.id)
 
-    async def _look_around(self, chat: ChatRef, ears: Ears) -> None:
-        there = await self._present(_numbers(chat.id)[0])
-        deaf = bool(there) and not any(one.reads for one in there)
-        names = ", ".join(f"@{self._bots[one.agent].username}" for one in there)
-        for one in there[:1]:
+    async def _look_around(self, chat: ChatRef, inbox: BridgeInbox) -> None:
+        present = await self._present(_numbers(chat.id)[0])
+        nobody_reads = bool(present) and not any(one.reads for one in present)
+        names = ", ".join(f"@{self._bots[one.agent].username}" for one in present)
+        for one in present[:1]:
             scope = BotCommandScopeChat(_numbers(chat.id)[0])
             await self._quietly(self._bots[one.agent].bot.set_my_commands(menu(), scope=scope))
-        for one in there:
-            await ears.hear(ChatSeen(chat, one.agent, notice=PRIVACY.format(bots=names) if deaf else ""))
-            deaf = False
+        for one in present:
+            await inbox.hear(
+                BotPlaced(chat, one.agent, notice=PRIVACY.format(bots=names) if nobody_reads else "")
+            )
+            nobody_reads = False
 
     async def _present(self, group: int) -> list[BotPresence]:
-        """Our bots in a group, those first that read every line."""
-        if group not in self._there:
-            found = [one for agent in self._bots if (one := await self._presence(group, agent)) is not None]
-            self._there[group] = sorted(found, key=lambda one: not one.reads)
-        return self._there[group]
+        """Our bots in a group; those that read every message come first."""
+        if group not in self._present_bots:
+            present = [one for agent in self._bots if (one := await self._presence(group, agent)) is not None]
+            self._present_bots[group] = sorted(present, key=lambda one: not one.reads)
+        return self._present_bots[group]
 
     async def _presence(self, group: int, agent: str) -> BotPresence | None:
-        one = self._bots[agent]
+        bot = self._bots[agent]
         try:
-            member = await one.bot.get_chat_member(group, one.id)
+            member = await bot.bot.get_chat_member(group, bot.id)
         except (BadRequest, Forbidden):
             return None
-        if member.status not in HERE:
+        if member.status not in MEMBER_STATUSES:
             return None
-        return BotPresence(agent, one.reads_all or member.status == ChatMemberStatus.ADMINISTRATOR)
+        return BotPresence(agent, bot.reads_all or member.status == ChatMemberStatus.ADMINISTRATOR)
 
     # --- out ------------------------------------------------------------------------------------------------
 
     async def send(self, post: BridgePost) -> str:
         try:
             with _before_posting():
-                one = await self._carrier(post.chat, post.speaker)
+                bot = await self._carrier(post.chat, post.speaker)
             try:
-                return await self._sent_by(one, post)
+                return await self._send_by(bot, post)
             except Forbidden:
                 with _before_posting():
-                    other = await self._other_carrier(post, one)
+                    other = await self._other_carrier(post, bot)
                 if other is None:
                     raise
-                return await self._sent_by(other, post)
+                return await self._send_by(other, post)
         except TelegramError as error:
             raise _trouble(error) from error
 
-    async def _sent_by(self, one: AgentBot, post: BridgePost) -> str:
-        said = post.text if post.speaker in ("", one.agent) else f"● {post.speaker}: {post.text}"
-        text, entities = rendered(said)
+    async def _send_by(self, bot: AgentBot, post: BridgePost) -> str:
+        markdown = post.text if post.speaker in ("", bot.agent) else f"● {post.speaker}: {post.text}"
+        text, entities = render(markdown)
         try:
-            message = await self._sent(one.bot, post, text, entities)
+            message = await self._send_text(bot.bot, post, text, entities)
         except BadRequest as error:
             if isinstance(error, ChatMigrated) or not entities:
                 raise
-            # A refusal says that nothing was sent: without its markup the text may pass.
+            # Nothing was sent yet: without markup the text may be accepted.
             log.warning("sent without markup", action="markup_refused", post=post.id, error=error.message)
-            message = await self._sent(one.bot, post, said, [])
+            message = await self._send_text(bot.bot, post, markdown, [])
         return str(message.message_id)
 
     async def _carrier(self, chat: str, speaker: str) -> AgentBot:
-        """Whose bot says it: the speaker's own where it is in the chat; else one that is, which names the speaker."""
+        """The bot that posts: the speaker's own if it is in the chat, else another there, which names the speaker."""
         if not self._bots:
             raise NotReached("not connected to Telegram")
         if ":" in chat:
-            there = [chat.partition(":")[0]]
+            present = [chat.partition(":")[0]]
         else:
-            there = [one.agent for one in await self._present(_numbers(chat)[0])]
-        name = speaker if speaker in there else next(iter(there), speaker)
+            present = [one.agent for one in await self._present(_numbers(chat)[0])]
+        name = speaker if speaker in present else next(iter(present), speaker)
         return self._bots.get(name) or next(iter(self._bots.values()))
 
-    async def _other_carrier(self, post: BridgePost, one: AgentBot) -> AgentBot | None:
-        """Another bot, where one has been thrown out of a group and nobody was told yet."""
+    async def _other_carrier(self, post: BridgePost, bot: AgentBot) -> AgentBot | None:
+        """Another bot for the post, if this one was removed from the group without an update about it."""
         if ":" in post.chat:
             return None
-        self._there.pop(_numbers(post.chat)[0], None)
+        self._present_bots.pop(_numbers(post.chat)[0], None)
         other = await self._carrier(post.chat, post.speaker)
-        return other if other.agent != one.agent else None
+        return other if other.agent != bot.agent else None
 
-    async def _sent(self, bot: Bot, post: BridgePost, text: str, entities: list[MessageEntity]) -> Message:
+    async def _send_text(
+        self, bot: Bot, post: BridgePost, text: str, entities: list[MessageEntity]
+    ) -> Message:
         chat, thread = _numbers(post.chat)
         reply = int(post.reply_to) if post.reply_to.isdigit() and self._may_reply(post) else 0
         return await bot.send_message(
@@ -312,7 +316,7 @@ class TelegramBridge:
         )
 
     def _may_reply(self, post: BridgePost) -> bool:
-        """Where ids differ per account, only whoever heard a message knows what it is called."""
+        """Where ids differ per account, a bot knows only the ids that it received itself."""
         chat = _numbers(post.chat)[0]
         return ":" in post.chat or str(chat).startswith("-100")
 
@@ -325,35 +329,35 @@ class TelegramBridge:
         return kind is ChatKind.PRIVATE
 
     async def show_draft(self, chat: str, speaker: str, turn: str, text: str) -> None:
-        """It lasts for half a minute and is no message: nothing is left to be taken back."""
+        """A draft disappears after half a minute and is no message: nothing has to be deleted."""
         bot, (number, thread) = (await self._carrier(chat, speaker)).bot, _numbers(chat)
-        shown = split(text, self.longest, utf16)[-1:]
-        if shown:
+        newest = split(text, self.max_size, utf16)[-1:]
+        if newest:
             draft = crc32(turn.encode()) | 1
-            await bot.send_message_draft(number, draft, shown[0], message_thread_id=thread or None)
+            await bot.send_message_draft(number, draft, newest[0], message_thread_id=thread or None)
 
     async def close_buttons(self, post: BridgePost, text: str) -> None:
         bot = (await self._carrier(post.chat, post.speaker)).bot
-        words, entities = rendered(text)
+        words, entities = render(text)
         await bot.edit_message_text(
             words, _numbers(post.chat)[0], int(post.external), entities=entities or None
         )
 
     async def _quietly(self, call: Awaitable[object]) -> None:
-        """What nobody waits for."""
+        """Make a call whose failure does not matter."""
         try:
             await call
         except TelegramError as error:
             log.debug("not done", action="call_failed", error=error.message)
 
 
-def _tell_refused(agent: str, refusal: BadValue) -> None:
-    """One bot less: the others need not be silent for it."""
+def _log_refused(agent: str, refusal: BadValue) -> None:
+    """The other bots go on."""
     log.error(refusal.title, action="bot_refused", agent=agent, fix=[str(way) for way in refusal.fix])
 
 
 def _numbers(chat: str) -> tuple[int, int]:
-    """The chat's own id and its topic, of what we call it."""
+    """Telegram's id of the chat, and its topic, from our name for it."""
     id, _, thread = chat.rpartition(":")[2].partition("/")
     return int(id), int(thread or 0)
 
@@ -365,7 +369,7 @@ def _keyboard(buttons: tuple[str, ...]) -> InlineKeyboardMarkup | None:
 
 @contextmanager
 def _before_posting() -> Iterator[None]:
-    """Whatever goes wrong here: nothing was posted."""
+    """A failure in this block means that nothing was posted."""
     try:
         yield
     except TelegramError as error:

@@ -1,7 +1,7 @@
 """Our bots: each a token, its own queue of updates and its own connection, all in one process.
 
-Updates are confirmed by the offset of the next poll, which is moved only after what they brought is stored. That is
-why the library's own polling is not used: it confirms what it has fetched, whatever becomes of it.
+Updates are confirmed by the offset of the next poll, which moves on only after they are stored. That is why the
+library's own polling is not used: it confirms what it has fetched, stored or not.
 """
 
 import logging
@@ -14,9 +14,7 @@ from msgspec import Struct
 from moot.errors import BadValue
 from moot.model.json import JsonObject
 
-os.environ.setdefault(
-    "PTB_TIMEDELTA", "1"
-)  # else reading how long to wait warns, and our warnings are errors
+os.environ.setdefault("PTB_TIMEDELTA", "1")  # without it, reading how long to wait raises a warning
 
 from telegram import Bot
 from telegram.error import InvalidToken, NetworkError, TelegramError
@@ -30,11 +28,11 @@ READ_SECONDS = 10.0
 
 
 class TokenRefused(BadValue):
-    """One bot cannot be used; nothing is said about the others."""
+    """The token of one bot was refused; the others may work."""
 
 
 class _WithoutTokens(logging.Filter):
-    """The address of a request has the bot's token in it, and whoever runs a hub may log requests."""
+    """Removes tokens from logged requests: the address of a request contains the bot's token."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = _token("/bot***", record.getMessage()), ()
@@ -55,13 +53,13 @@ class AgentBot(Struct, frozen=True):
     """Privacy mode is off: it sees every line of its groups."""
 
 
-def made(token: str, api_url: str) -> Bot:
+def _make_bot(token: str, api_url: str) -> Bot:
     base = f"{api_url.rstrip('/')}/bot"
     return Bot(token, base_url=base, request=_client(8, base), get_updates_request=_client(1, base))
 
 
 def _client(connections: int, base: str) -> HTTPXRequest:
-    """One that speaks no TLS anyway need not load all certificates, which takes a third of a second."""
+    """Without TLS the certificates need not be loaded, which takes a third of a second."""
     return HTTPXRequest(
         connection_pool_size=connections,
         connect_timeout=CONNECT_SECONDS,
@@ -71,37 +69,37 @@ def _client(connections: int, base: str) -> HTTPXRequest:
     )
 
 
-async def connected(
+async def connect(
     tokens: Mapping[str, str], api_url: str, on_refused: Callable[[str, BadValue], None] | None = None
 ) -> dict[str, AgentBot]:
-    """All bots, by their agents. A token that is refused is said by its agent, never by itself; with `on_refused` the
-    others connect all the same."""
-    found: dict[str, AgentBot] = {}
+    """Connect all bots, by agent. The error for a refused token names the agent, never the token; with `on_refused`
+    the others connect anyway."""
+    bots: dict[str, AgentBot] = {}
     refused: list[TokenRefused] = []
     try:
         for agent, token in tokens.items():
             try:
-                found[agent] = await _connected(agent, token, api_url)
+                bots[agent] = await _connect(agent, token, api_url)
             except TokenRefused as refusal:
                 if on_refused is None:
                     raise
                 on_refused(agent, refusal)
                 refused.append(refusal)
-    except BaseException:  # half connected is not connected, whatever went wrong
-        await closed(found)
+    except BaseException:  # all or none, whatever went wrong
+        await close(bots)
         raise
-    if refused and not found:
+    if refused and not bots:
         raise refused[0]
-    return found
+    return bots
 
 
-async def _connected(agent: str, token: str, api_url: str) -> AgentBot:
-    bot = made(token, api_url)
+async def _connect(agent: str, token: str, api_url: str) -> AgentBot:
+    bot = _make_bot(token, api_url)
     try:
         await bot.initialize()
         me = await bot.get_me()
     except InvalidToken as error:
-        await _let_go(bot)
+        await _shut_down(bot)
         raise TokenRefused(
             f"Telegram does not accept the token of {agent}'s bot",
             detail="it is wrong, or was revoked",
@@ -111,36 +109,36 @@ async def _connected(agent: str, token: str, api_url: str) -> AgentBot:
             ),
         ) from error
     except NetworkError as error:
-        await _let_go(bot)
+        await _shut_down(bot)
         raise unreachable(error) from error
     return AgentBot(agent, bot, me.id, me.username or "", bool(me.can_read_all_group_messages))
 
 
-async def _let_go(bot: Bot) -> None:
-    """Of a bot that has not come up; its own way to do so wants one that has."""
+async def _shut_down(bot: Bot) -> None:
+    """Close a bot that was not initialised; its own shutdown requires that it was."""
     for client in (bot.request, bot._request[0]):
         await client.shutdown()
 
 
-async def fetched(bot: Bot, offset: int | None, seconds: int, wanted: list[str]) -> list[JsonObject]:
-    """What a bot has not confirmed yet, as Telegram wrote it. The library's own call reads all of it or nothing: one
-    update that it cannot read would come again for ever, and nothing behind it."""
-    asked = {"timeout": seconds, "offset": offset, "allowed_updates": wanted}
-    found: list[JsonObject] = await bot._post("getUpdates", asked, read_timeout=seconds + READ_SECONDS)
-    return found
+async def fetch_updates(bot: Bot, offset: int | None, seconds: int, kinds: list[str]) -> list[JsonObject]:
+    """The unconfirmed updates, as Telegram sent them. The library's own call parses all or none: one update that it
+    cannot parse would block all later ones."""
+    arguments = {"timeout": seconds, "offset": offset, "allowed_updates": kinds}
+    updates: list[JsonObject] = await bot._post("getUpdates", arguments, read_timeout=seconds + READ_SECONDS)
+    return updates
 
 
 def unreachable(error: TelegramError) -> BadValue:
     return BadValue("Telegram cannot be reached", detail=error.message, fix=("check the network",))
 
 
-async def closed(bots: Mapping[str, AgentBot]) -> None:
-    for one in bots.values():
-        await one.bot.shutdown()
+async def close(bots: Mapping[str, AgentBot]) -> None:
+    for bot in bots.values():
+        await bot.bot.shutdown()
 
 
 def own(bots: Mapping[str, AgentBot]) -> OwnBots:
     return OwnBots(
-        {one.id: agent for agent, one in bots.items()},
-        {one.username.lower(): agent for agent, one in bots.items()},
+        {bot.id: agent for agent, bot in bots.items()},
+        {bot.username.lower(): agent for agent, bot in bots.items()},
     )

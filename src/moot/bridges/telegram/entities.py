@@ -14,18 +14,18 @@ LINKS: Final = ("http://", "https://", "tg://", "mailto:")
 PLAIN_HEADINGS: Final = ("head_level_1", "head_level_2", "head_level_3", "head_level_4")
 
 
-def rendered(markdown: str) -> tuple[str, list[MessageEntity]]:
-    """The text with its entities; as it stands where it cannot be drawn, or would be too long."""
+def render(markdown: str) -> tuple[str, list[MessageEntity]]:
+    """The text with its entities; the Markdown itself where it cannot be rendered or would be too long."""
     try:
-        text, found = telegramify_markdown.convert(markdown, latex_escape=False, config=_config())
-    except Exception:  # the border to a library: whatever it cannot draw is sent as it stands
+        text, entities = telegramify_markdown.convert(markdown, latex_escape=False, config=_config())
+    except Exception:  # the border to a library: what it cannot render is sent unchanged
         return markdown, []
     if not text.strip() or utf16(text) > MAX_UNITS:
         return markdown, []
-    return text, [_entity(one) for one in found if _is_kept(one, utf16(text))]
+    return text, [_entity(entity) for entity in entities if _is_valid(entity, utf16(text))]
 
 
-def _is_kept(entity: Any, size: int) -> bool:
+def _is_valid(entity: Any, size: int) -> bool:
     if entity.length <= 0 or entity.offset < 0 or entity.offset + entity.length > size:
         return False
     return entity.type != "text_link" or str(entity.url or "").lower().startswith(LINKS)

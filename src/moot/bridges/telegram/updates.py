@@ -1,7 +1,7 @@
-"""Updates of the Bot API to what a bridge hears. Pure, but for the library's own types.
+"""Updates of the Bot API to what a bridge delivers. Pure, but for the library's own types.
 
 Ids: in supergroups a message has the same id for every bot; in private chats and basic groups ids count per account, so
-that the key of what was heard needs the bot. A private chat is named after its bot, a topic after its group.
+that the key of a message there includes the bot. A private chat is named after its bot, a topic after its group.
 """
 
 import re
@@ -13,12 +13,12 @@ from telegram import Chat, Message, MessageEntity, Update, User
 
 from moot.bridges.bridge import (
     AccountRef,
+    BotPlaced,
+    ButtonPress,
+    ChatEdit,
+    ChatMessage,
     ChatRef,
-    ChatSeen,
     Incoming,
-    Pressed,
-    Rewrote,
-    Wrote,
     edit_key,
 )
 from moot.model.records.chat_apps.bridge import ChatKind
@@ -41,7 +41,7 @@ MEDIA: Final = (
     ("contact", "contact"),
     ("poll", "poll"),
 )
-GONE: Final = frozenset({"left", "kicked"})
+LEFT_STATUSES: Final = frozenset({"left", "kicked"})
 MAX_NAME: Final = 64
 GENERAL: Final = 1
 """The topic that every forum has; its messages carry no number."""
@@ -61,30 +61,30 @@ class OwnBots(Struct, frozen=True):
 
 
 def incoming(update: Update, agent: str, own: OwnBots) -> list[Incoming]:
-    """What an update brings; nothing where it is of no concern."""
+    """What an update means for the bridge; empty if it does not matter."""
     if update.my_chat_member is not None:
-        changed = update.my_chat_member
-        chat = _chat(changed.chat, agent)
-        is_gone = changed.new_chat_member.status in GONE
-        return [ChatSeen(chat, agent, left=is_gone)] if chat is not None else []
+        change = update.my_chat_member
+        chat = _chat(change.chat, agent)
+        has_left = change.new_chat_member.status in LEFT_STATUSES
+        return [BotPlaced(chat, agent, left=has_left)] if chat is not None else []
     if update.callback_query is not None:
-        return _pressed(update, agent)
+        return _button_press(update, agent)
     message = update.message or update.edited_message
     if message is None:
         return []
     if message.migrate_to_chat_id:
         moved = ChatRef(str(message.migrate_to_chat_id), ChatKind.SUPERGROUP, message.chat.title or "")
-        return [ChatSeen(moved, agent, moved_from=str(message.chat.id))]
-    return _written(message, agent, own, is_edit=update.edited_message is not None)
+        return [BotPlaced(moved, agent, moved_from=str(message.chat.id))]
+    return _message_or_edit(message, agent, own, is_edit=update.edited_message is not None)
 
 
-def _written(message: Message, agent: str, own: OwnBots, *, is_edit: bool) -> list[Incoming]:
+def _message_or_edit(message: Message, agent: str, own: OwnBots, *, is_edit: bool) -> list[Incoming]:
     chat = _chat(message.chat, agent, message)
     text, is_addressed = _text(message, own)
     if chat is None or message.from_user is None or not text:
         return []
-    meant = _to_one_bot(message.text or message.caption or "")
-    if meant is not None and meant[1].lower() not in own.usernames:
+    addressed_bot = _to_one_bot(message.text or message.caption or "")
+    if addressed_bot is not None and addressed_bot[1].lower() not in own.usernames:
         return []
     account = _account(message.from_user, own)
     key = _key(message.chat, agent, message.message_id)
@@ -92,11 +92,11 @@ def _written(message: Message, agent: str, own: OwnBots, *, is_edit: bool) -> li
         return []
     if is_edit:
         at = int(message.edit_date.timestamp()) if message.edit_date else 0
-        return [Rewrote(edit_key(key, at, text), chat, account, text, agent)]
+        return [ChatEdit(edit_key(key, at, text), chat, account, text, agent)]
     replied = message.reply_to_message
     is_reply = replied is not None and not (message.is_topic_message and replied.forum_topic_created)
     return [
-        Wrote(
+        ChatMessage(
             key,
             chat,
             account,
@@ -114,13 +114,13 @@ def _written(message: Message, agent: str, own: OwnBots, *, is_edit: bool) -> li
 
 
 def _author(replied: Message | None, own: OwnBots) -> str:
-    """Which agent's bot wrote what is answered: its id alone does not say so where ids differ per account."""
+    """The agent whose bot wrote the answered message: where ids differ per account, its id does not tell."""
     if replied is None or replied.from_user is None:
         return ""
     return own.agents.get(replied.from_user.id, "")
 
 
-def _pressed(update: Update, agent: str) -> list[Incoming]:
+def _button_press(update: Update, agent: str) -> list[Incoming]:
     query = update.callback_query
     assert query is not None
     message, data = query.message, query.data or ""
@@ -130,8 +130,8 @@ def _pressed(update: Update, agent: str) -> list[Incoming]:
     chat = _chat(message.chat, agent, thread)
     if chat is None:
         return []
-    account = AccountRef(str(query.from_user.id), _shown(query.from_user), query.from_user.is_bot)
-    return [Pressed(f"press/{query.id}", chat, account, str(message.message_id), int(data[2:]), agent)]
+    account = AccountRef(str(query.from_user.id), _display_name(query.from_user), query.from_user.is_bot)
+    return [ButtonPress(f"press/{query.id}", chat, account, str(message.message_id), int(data[2:]), agent)]
 
 
 def _chat(chat: Chat, agent: str, message: Message | None = None) -> ChatRef | None:
@@ -154,22 +154,22 @@ def _key(chat: Chat, agent: str, message: int) -> str:
 
 
 def _account(user: User, own: OwnBots) -> AccountRef:
-    return AccountRef(str(user.id), _shown(user), is_bot=user.is_bot or user.id in own.agents)
+    return AccountRef(str(user.id), _display_name(user), is_bot=user.is_bot or user.id in own.agents)
 
 
-def _shown(user: User) -> str:
-    """What people call it; an account may have no name at all."""
+def _display_name(user: User) -> str:
+    """The name that people see; an account may have none."""
     return user.full_name or user.username or ""
 
 
 def _text(message: Message, own: OwnBots) -> tuple[str, bool]:
-    """What was written, with bots' names as their agents'; media is said to be there. And whether a bot is meant."""
+    """The text, with bots' names replaced by their agents' and media mentioned; and whether it addresses a bot."""
     text = message.text or message.caption or ""
     entities = message.parse_entities() if message.text else message.parse_caption_entities()
     is_addressed = False
     units = text.encode("utf-16-le")
     for entity in sorted(entities, key=lambda one: one.offset, reverse=True):
-        agent = _meant(entity, entities[entity], own)
+        agent = _agent_named_by(entity, entities[entity], own)
         if agent:
             is_addressed = True
             start, end = entity.offset * 2, (entity.offset + entity.length) * 2
@@ -181,18 +181,22 @@ def _text(message: Message, own: OwnBots) -> tuple[str, bool]:
 
 
 def _forwarded(message: Message) -> str:
-    """In front of what somebody else wrote, so that it is taken neither for the forwarder's words nor for a command."""
+    """The prefix of a forwarded text, so that it is taken neither for the sender's own words nor for a command."""
     origin = message.forward_origin
     if origin is None:
         return ""
     user = getattr(origin, "sender_user", None)
     chat = getattr(origin, "sender_chat", None) or getattr(origin, "chat", None)
-    name = _shown(user) if user else getattr(origin, "sender_user_name", "") or (chat.title if chat else "")
+    name = (
+        _display_name(user)
+        if user
+        else getattr(origin, "sender_user_name", "") or (chat.title if chat else "")
+    )
     plain = " ".join("".join(letter for letter in name or "" if letter not in "[]").split())
     return f"[forwarded from {plain[:MAX_NAME]}]" if plain else "[forwarded]"
 
 
-def _meant(entity: MessageEntity, words: str, own: OwnBots) -> str:
+def _agent_named_by(entity: MessageEntity, words: str, own: OwnBots) -> str:
     if entity.type == MessageEntity.MENTION:
         return own.usernames.get(words.lstrip("@").lower(), "")
     if entity.type == MessageEntity.TEXT_MENTION and entity.user is not None:

@@ -1,8 +1,8 @@
-"""Updates that Telegram brings by itself: a listener for its calls, each with the secret that only it was told.
+"""Updates by webhook: a listener for Telegram's calls, each of which carries a secret that only Telegram knows.
 
 Above: bridge.py, where moot.toml names an address. Below: uvicorn. The secret is compared before anything is read. An
-update is answered with 200 once it is stored; whatever else Telegram hears, it brings the update again. One call per
-bot at a time, so that a chat's lines stay in order.
+update is answered with 200 once it is stored; on any other answer Telegram delivers it again. One call per bot at a
+time, so that a chat's messages stay in order.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from moot.model.json import JsonObject
 log = structlog.get_logger("moot.bridges")
 
 SECRET: Final = b"x-telegram-bot-api-secret-token"
-MAX_BODY: Final = 1 << 20
+MAX_BODY_BYTES: Final = 1 << 20
 _secret = re.compile(r"[A-Za-z0-9_-]{16,256}").fullmatch
 _listen = re.compile(r"([A-Za-z0-9_.-]{1,255}|\[[0-9A-Fa-f:]+\]):(\d{1,5})").fullmatch
 
@@ -42,8 +42,8 @@ class WebhookPlan(Struct, frozen=True):
         return f"{self.url.rstrip('/')}/{agent}"
 
 
-def planned(url: str, secret: str, listen: str) -> WebhookPlan | None:
-    """What moot.toml says, or None where the bots poll."""
+def webhook_plan(url: str, secret: str, listen: str) -> WebhookPlan | None:
+    """The plan that moot.toml describes, or None if the bots poll."""
     if not url:
         return None
     if not url.startswith("https://") and not url.startswith("http://127.0.0.1"):
@@ -54,12 +54,12 @@ def planned(url: str, secret: str, listen: str) -> WebhookPlan | None:
             detail="16 to 256 letters, digits, - and _; without it anybody could speak as Telegram",
             fix=('webhook_secret = "${TELEGRAM_WEBHOOK_SECRET}"',),
         )
-    met = _listen(listen)
-    if met is None:
+    match = _listen(listen)
+    if match is None:
         raise BadValue(
             f'webhook_listen "{listen}" is not HOST:PORT', fix=('webhook_listen = "127.0.0.1:8443"',)
         )
-    return WebhookPlan(url, secret, met[1].strip("[]"), int(met[2]))
+    return WebhookPlan(url, secret, match[1].strip("[]"), int(match[2]))
 
 
 class UnsignalledServer(uvicorn.Server):
@@ -74,16 +74,16 @@ class WebhookListener:
         self._bots = bots
         self._take = take
 
-    async def serve(self, wanted: list[str]) -> None:
+    async def serve(self, kinds: list[str]) -> None:
         """Until cancelled: tell Telegram where to call, and listen."""
         config = uvicorn.Config(
             self, self._plan.host, self._plan.port, log_config=None, access_log=False, lifespan="off"
         )
-        for agent, one in self._bots.items():
-            await one.bot.set_webhook(
+        for agent, bot in self._bots.items():
+            await bot.bot.set_webhook(
                 self._plan.address(agent),
                 secret_token=self._plan.secret,
-                allowed_updates=wanted,
+                allowed_updates=kinds,
                 max_connections=1,
             )
         server = UnsignalledServer(config)
@@ -92,7 +92,7 @@ class WebhookListener:
         except asyncio.CancelledError:
             await asyncio.shield(server.shutdown())
             raise
-        except SystemExit as error:  # how uvicorn says that an address is taken
+        except SystemExit as error:  # how uvicorn reports that an address is in use
             raise BadValue(
                 f"the webhook cannot listen on {self._plan.host}:{self._plan.port}",
                 detail="another program has that port",
@@ -100,16 +100,16 @@ class WebhookListener:
             ) from error
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        status = await self._answered(scope, receive) if scope["type"] == "http" else 404
+        status = await self._status(scope, receive) if scope["type"] == "http" else 404
         await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
 
-    async def _answered(self, scope: Any, receive: Any) -> int:
-        given = dict(scope["headers"]).get(SECRET, b"")
-        if not hmac.compare_digest(given, self._plan.secret.encode()):
+    async def _status(self, scope: Any, receive: Any) -> int:
+        secret = dict(scope["headers"]).get(SECRET, b"")
+        if not hmac.compare_digest(secret, self._plan.secret.encode()):
             return 403
-        one = self._bots.get(str(scope["path"]).rpartition("/")[2])
-        if one is None or scope["method"] != "POST":
+        bot = self._bots.get(str(scope["path"]).rpartition("/")[2])
+        if bot is None or scope["method"] != "POST":
             return 404
         body = await _body(receive)
         if body is None:
@@ -119,9 +119,9 @@ class WebhookListener:
         except DecodeError:
             return 400
         try:
-            await self._take(one, update)
+            await self._take(bot, update)
         except (MootError, TelegramError) as trouble:
-            log.error("not stored", action="webhook_failed", bot=one.username, error=str(trouble))
+            log.error("not stored", action="webhook_failed", bot=bot.username, error=str(trouble))
             return 503
         return 200
 
@@ -131,7 +131,7 @@ async def _body(receive: Any) -> bytes | None:
     while True:
         part = await receive()
         body += part.get("body", b"")
-        if len(body) > MAX_BODY:
+        if len(body) > MAX_BODY_BYTES:
             return None
         if not part.get("more_body"):
             return bytes(body)

@@ -79,12 +79,12 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
     chats, heard_bots = await _chats(home, name)
     try:
         if name == "telegram":
-            from moot.bridges.telegram.checkup import checked  # noqa: PLC0415  an extra
+            from moot.bridges.telegram.checkup import check_setup  # noqa: PLC0415  an extra
 
             assert settings.bridges.telegram is not None
             found = settings.bridges.telegram
             hub_polls = running_hub(home) is not None
-            seen = await checked(
+            seen = await check_setup(
                 found.bots,
                 found.api_url,
                 chats,
@@ -93,10 +93,10 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
                 webhook_url=found.webhook_url,
             )
             return [*seen, *heard_bots]
-        from moot.bridges.discord.checkup import checked as checked_discord  # noqa: PLC0415  an extra
+        from moot.bridges.discord.checkup import check_setup as check_discord  # noqa: PLC0415  an extra
 
         assert settings.bridges.discord is not None
-        return await checked_discord(settings.bridges.discord, chats)
+        return await check_discord(settings.bridges.discord, chats)
     except ImportError as error:
         return [
             SetupFinding(name, BAD, f"its library is not installed: {error}", f"pip install 'moot[{name}]'")

@@ -1,4 +1,4 @@
-"""Discord for tests, over real sockets: a REST API and a gateway that remember channels, webhooks and what was said.
+"""Discord for tests, over real sockets: a REST API and a gateway that remember channels, webhooks and messages.
 
     async with FakeDiscord("bot-token") as server:
         channel = server.add_channel("general")

@@ -1,4 +1,4 @@
-"""The gateway of a fake Discord: sessions that identify, are told what happens, and resume where they broke off."""
+"""The gateway of a fake Discord: sessions that identify, receive events, and resume where they broke off."""
 
 import asyncio
 import zlib
@@ -20,7 +20,7 @@ MESSAGE_CONTENT: Final = 1 << 15
 
 
 class Line:
-    """One connection, whose frames are one stream of compressed data, as clients ask for it."""
+    """One connection; its frames are one compressed stream if the client asks for that."""
 
     def __init__(self, connection: ServerConnection) -> None:
         self.connection = connection
@@ -43,13 +43,13 @@ class Gateway:
         self._server: Server | None = None
         self.url = ""
         self.sessions: dict[str, int] = {}
-        """Session → where its first event stands."""
+        """Session → the index of its first event."""
         self.connections: set[ServerConnection] = set()
         self.allows_message_content = True
         self.resumed = 0
 
     async def open(self) -> None:
-        self._server = await serve(self._connected, "127.0.0.1", 0)
+        self._server = await serve(self._on_connection, "127.0.0.1", 0)
         port = next(iter(self._server.sockets)).getsockname()[1]
         self.url = f"ws://127.0.0.1:{port}"
 
@@ -59,43 +59,43 @@ class Gateway:
             await self._server.wait_closed()
 
     @property
-    def to_tell(self) -> int | None:
-        """How many events the newest session has to be told since it began; None where nobody is connected."""
+    def due_events(self) -> int | None:
+        """How many events the newest session is due since it began; None if nobody is connected."""
         if not self.connections or not self.sessions:
             return None
         return len(self._state.events) - [*self.sessions.values()][-1]
 
     async def cut(self, code: int = 4000) -> None:
-        """Every connection breaks; whoever resumes is told what it missed. Some codes forbid to come again."""
+        """Break every connection; a client that resumes receives what it missed. Some codes forbid to reconnect."""
         for connection in list(self.connections):
             await connection.close(code)
 
     async def forget(self) -> None:
-        """Every session has run out: nothing can be resumed, and nobody is told what it missed."""
+        """End every session: none can be resumed, and what was missed is not sent."""
         self.sessions.clear()
         await self.cut()
 
-    async def _connected(self, connection: ServerConnection) -> None:
+    async def _on_connection(self, connection: ServerConnection) -> None:
         self.connections.add(connection)
         line = Line(connection)
-        telling: asyncio.Task[None] | None = None
+        sending: asyncio.Task[None] | None = None
         with suppress(ConnectionClosed):
             await line.send({"op": HELLO, "d": {"heartbeat_interval": BEAT_MS}})
             async for frame in connection:
-                said = json.decode(frame)
-                match said["op"]:
+                message = json.decode(frame)
+                match message["op"]:
                     case 1:
                         await line.send({"op": ACK})
-                    case 2 if telling is None:
-                        telling = await self._identified(line, said["d"])
-                    case 6 if telling is None:
-                        telling = await self._resumed(line, said["d"])
+                    case 2 if sending is None:
+                        sending = await self._identify(line, message["d"])
+                    case 6 if sending is None:
+                        sending = await self._resume(line, message["d"])
         self.connections.discard(connection)
-        if telling is not None:
-            telling.cancel()
-            await asyncio.gather(telling, return_exceptions=True)
+        if sending is not None:
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
 
-    async def _identified(self, line: Line, d: JsonObject) -> asyncio.Task[None] | None:
+    async def _identify(self, line: Line, d: JsonObject) -> asyncio.Task[None] | None:
         if d["token"].removeprefix("Bot ") not in self._tokens:
             await line.connection.close(WRONG_TOKEN, "Authentication failed.")
             return None
@@ -114,25 +114,27 @@ class Gateway:
             "application": {"id": APP_ID, "flags": 0},
         }
         await line.send({"op": DISPATCH, "t": "READY", "s": 1, "d": ready})
-        return asyncio.ensure_future(self._tell(line, session, 0))
+        return asyncio.ensure_future(self._send_events(line, session, 0))
 
-    async def _resumed(self, line: Line, d: JsonObject) -> asyncio.Task[None] | None:
+    async def _resume(self, line: Line, d: JsonObject) -> asyncio.Task[None] | None:
         if d["session_id"] not in self.sessions:
             await line.send({"op": INVALID, "d": False})
             return None
         self.resumed += 1
-        return asyncio.ensure_future(self._tell(line, d["session_id"], int(d["seq"]) - 1, resumed=True))
+        return asyncio.ensure_future(
+            self._send_events(line, d["session_id"], int(d["seq"]) - 1, resumed=True)
+        )
 
-    async def _tell(self, line: Line, session: str, done: int, *, resumed: bool = False) -> None:
-        """Everything behind `done`; event n of a session has the number n + 1, since READY is its first."""
+    async def _send_events(self, line: Line, session: str, sent: int, *, resumed: bool = False) -> None:
+        """Send everything after `sent`; event n of a session has the number n + 1, since READY is its first."""
         start = self.sessions[session]
         with suppress(ConnectionClosed):
             while True:
-                while start + done < len(self._state.events):
-                    kind, body = self._state.events[start + done]
-                    done += 1
-                    await line.send({"op": DISPATCH, "t": kind, "s": done + 1, "d": body})
+                while start + sent < len(self._state.events):
+                    kind, body = self._state.events[start + sent]
+                    sent += 1
+                    await line.send({"op": DISPATCH, "t": kind, "s": sent + 1, "d": body})
                 if resumed:
-                    await line.send({"op": DISPATCH, "t": "RESUMED", "s": done + 1, "d": {}})
+                    await line.send({"op": DISPATCH, "t": "RESUMED", "s": sent + 1, "d": {}})
                     resumed = False
                 await asyncio.sleep(0.005)

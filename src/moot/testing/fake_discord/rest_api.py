@@ -35,10 +35,10 @@ class FakeDiscord(ServerState, ChatAppServer):
         super().__init__()
         self.tokens = set(tokens)
         self._reader = next(iter(tokens), "")
-        """The first bot: direct chats are with it."""
+        """The first bot: direct chats are with this one."""
         self.gateway = Gateway(self, self.tokens)
         self.responses: list[tuple[str, JsonObject]] = []
-        """Interaction → what it was answered with."""
+        """Interactions and their answers."""
         self._caller = ""
 
     async def __aenter__(self) -> Self:
@@ -66,7 +66,7 @@ class FakeDiscord(ServerState, ChatAppServer):
         return AnswerRefused(429, "You are being rate limited.", retry_after=seconds, **{"global": False})
 
     def _limits(self, method: str, path: str) -> dict[str, str]:
-        """What a post leaves of its channel's bucket, as Discord tells it."""
+        """The headers in which Discord reports what is left of a channel's bucket."""
         if (
             method != "POST"
             or not self.bucket_size
@@ -87,12 +87,12 @@ class FakeDiscord(ServerState, ChatAppServer):
 
     def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Json]:
         path = path.removeprefix("/api/v10")
-        sent = {**_payload(headers, body), **dict(parse_qsl(headers.get(QUERY, "")))}
-        for wanted, pattern, work in ROUTES:
-            met = re.fullmatch(pattern, path)
-            if wanted == method and met is not None:
+        request = {**_payload(headers, body), **dict(parse_qsl(headers.get(QUERY, "")))}
+        for verb, pattern, respond in ROUTES:
+            match = re.fullmatch(pattern, path)
+            if verb == method and match is not None:
                 self._check_token(path, headers)
-                return work(self, sent, *met.groups())
+                return respond(self, request, *match.groups())
         raise AnswerRefused(404, f"404: Not Found: {method} {path} is not modelled")
 
     def _check_token(self, path: str, headers: dict[str, str]) -> None:
@@ -114,26 +114,28 @@ class FakeDiscord(ServerState, ChatAppServer):
     def get_channel(self, _: JsonObject, id: str) -> tuple[int, Json]:
         return 200, self._channel(id).fields
 
-    def get_messages(self, sent: JsonObject, id: str) -> tuple[int, Json]:
+    def get_messages(self, request: JsonObject, id: str) -> tuple[int, Json]:
         """The newest first, a page at a time."""
         if self.history_floods:
             raise self.flooded(self.history_floods.pop(0))
-        before = int(sent.get("before") or 0)
-        found = [one for one in self._channel(id).messages if not before or int(one["id"]) < before]
-        return 200, list(reversed(found))[: int(sent.get("limit") or 50)]
+        before = int(request.get("before") or 0)
+        messages = [
+            message for message in self._channel(id).messages if not before or int(message["id"]) < before
+        ]
+        return 200, list(reversed(messages))[: int(request.get("limit") or 50)]
 
     def get_webhooks(self, _: JsonObject, id: str) -> tuple[int, Json]:
         return 200, [hook for hook in self.webhooks.values() if hook["channel_id"] == self._channel(id).id]
 
-    def make_webhook(self, sent: JsonObject, id: str) -> tuple[int, Json]:
+    def make_webhook(self, request: JsonObject, id: str) -> tuple[int, Json]:
         channel = self._channel(id)
-        _check_name(sent["name"])
+        _check_name(request["name"])
         hook: JsonObject = {
             "id": self.next_id(),
             "type": 1,
             "channel_id": channel.id,
             "guild_id": GUILD_ID,
-            "name": sent["name"],
+            "name": request["name"],
             "avatar": None,
             "token": f"hook{len(self.webhooks)}",
             "application_id": APP_ID,
@@ -142,63 +144,67 @@ class FakeDiscord(ServerState, ChatAppServer):
         self.webhooks[hook["id"]] = hook
         return 200, hook
 
-    def execute_webhook(self, sent: JsonObject, id: str, token: str) -> tuple[int, Json]:
+    def execute_webhook(self, request: JsonObject, id: str, token: str) -> tuple[int, Json]:
         hook = self.webhooks.get(id)
         if hook is None or hook["token"] != token:
             raise AnswerRefused(404, "Unknown Webhook")
-        name = sent.get("username") or hook["name"]
+        name = request.get("username") or hook["name"]
         _check_name(name)
-        channel = self._channel(sent.get("thread_id") or hook["channel_id"])
+        channel = self._channel(request.get("thread_id") or hook["channel_id"])
         author = {**user_of(id, name), "bot": True}
-        return 200, self._posted(channel, author, sent, name, webhook_id=id)
+        return 200, self._post(channel, author, request, name, webhook_id=id)
 
-    def edit_webhook_message(self, sent: JsonObject, _id: str, _token: str, message: str) -> tuple[int, Json]:
+    def edit_webhook_message(
+        self, request: JsonObject, _id: str, _token: str, message: str
+    ) -> tuple[int, Json]:
         [post] = [one for one in self.posts if one.id == message]
-        post.text, post.buttons = sent.get("content", post.text), _buttons(sent)
+        post.text, post.buttons = request.get("content", post.text), _buttons(request)
         author = {**user_of(BOT_ID, post.name), "bot": True}
         return 200, self.message(self.channels[post.channel], post.id, author, post.text)
 
-    def make_message(self, sent: JsonObject, id: str) -> tuple[int, Json]:
+    def make_message(self, request: JsonObject, id: str) -> tuple[int, Json]:
         author = {**user_of(BOT_ID, "moot"), "bot": True}
-        return 200, self._posted(self._channel(id), author, sent, "")
+        return 200, self._post(self._channel(id), author, request, "")
 
-    def edit_message(self, sent: JsonObject, id: str, message: str) -> tuple[int, Json]:
-        return self.edit_webhook_message(sent, id, "", message)
+    def edit_message(self, request: JsonObject, id: str, message: str) -> tuple[int, Json]:
+        return self.edit_webhook_message(request, id, "", message)
 
     def type_in(self, _: JsonObject, id: str) -> tuple[int, Json]:
         self.typing.append(self._channel(id).id)
         return NO_CONTENT, None
 
-    def set_commands(self, sent: JsonObject, _id: str) -> tuple[int, Json]:
-        self.commands = list(sent.get("list", []))
+    def set_commands(self, request: JsonObject, _id: str) -> tuple[int, Json]:
+        self.commands = list(request.get("list", []))
         return 200, []
 
-    def respond(self, sent: JsonObject, id: str, _token: str) -> tuple[int, Json]:
-        self.responses.append((id, sent))
+    def respond(self, request: JsonObject, id: str, _token: str) -> tuple[int, Json]:
+        self.responses.append((id, request))
         return 200, {"interaction": {"id": id, "type": 2}}
 
-    def _posted(
-        self, channel: FakeChannel, author: JsonObject, sent: JsonObject, name: str, **more: Any
+    def _post(
+        self, channel: FakeChannel, author: JsonObject, request: JsonObject, name: str, **more: Any
     ) -> JsonObject:
-        text = str(sent.get("content", ""))
+        text = str(request.get("content", ""))
         if not text.strip() or len(text) > MAX_TEXT:
             raise AnswerRefused(400, "Invalid Form Body: content has to be 1 to 2000 characters")
         is_lost = self.bad_luck()
-        mentions = sent.get("allowed_mentions")
+        mentions = request.get("allowed_mentions")
         post = FakePost(
             self.next_id(),
             channel.id,
             name,
             text,
-            _buttons(sent),
+            _buttons(request),
             mentions,
             self._caller,
-            str(sent.get("avatar_url") or ""),
+            str(request.get("avatar_url") or ""),
         )
         self.posts.append(post)
         body = {**self.message(channel, post.id, author, text), **more}
         channel.messages.append(body)
-        self.dispatch("MESSAGE_CREATE", self._as_seen(channel, body))  # a bot hears itself and its webhooks
+        self.dispatch(
+            "MESSAGE_CREATE", self._as_received(channel, body)
+        )  # a bot hears itself and its webhooks
         if is_lost:
             raise AnswerLost
         return body
@@ -217,8 +223,8 @@ def _check_name(name: str) -> None:
         raise AnswerRefused(400, f"Invalid Form Body: username {name!r}")
 
 
-def _buttons(sent: JsonObject) -> list[str]:
-    return [part["label"] for row in sent.get("components") or [] for part in row.get("components", [])]
+def _buttons(request: JsonObject) -> list[str]:
+    return [part["label"] for row in request.get("components") or [] for part in row.get("components", [])]
 
 
 def _payload(headers: dict[str, str], body: bytes) -> JsonObject:
@@ -226,10 +232,10 @@ def _payload(headers: dict[str, str], body: bytes) -> JsonObject:
         return {}
     kind = headers.get("content-type", "")
     if "multipart" in kind:
-        met = re.search(rb'name="payload_json".*?\r\n\r\n(.*?)\r\n--', body, re.DOTALL)
-        body = met[1] if met else b"{}"
-    found = json.decode(body)
-    return found if isinstance(found, dict) else {"list": found}
+        match = re.search(rb'name="payload_json".*?\r\n\r\n(.*?)\r\n--', body, re.DOTALL)
+        body = match[1] if match else b"{}"
+    payload = json.decode(body)
+    return payload if isinstance(payload, dict) else {"list": payload}
 
 
 ROUTES: Final[tuple[tuple[str, str, Callable[..., tuple[int, Json]]], ...]] = (

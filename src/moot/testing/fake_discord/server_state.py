@@ -1,4 +1,4 @@
-"""What a fake Discord knows: channels, webhooks, posts, and the events that a session has to be told."""
+"""The state of a fake Discord: channels, webhooks, posts, and the events that sessions receive."""
 
 import time
 from typing import Any, Final
@@ -44,14 +44,14 @@ class FakePost(Struct):
     id: str
     channel: str
     name: str
-    """Whose name stands there; empty for the bot itself."""
+    """The name that is shown; empty for the bot itself."""
     text: str
     buttons: list[str] = []
     allowed_mentions: Any = None
     token: str = ""
     """The bot that posted it, where no webhook did."""
     avatar: str = ""
-    """Address of the picture that stands there."""
+    """Address of the picture that is shown."""
 
 
 class ServerState:
@@ -66,10 +66,10 @@ class ServerState:
         self.events: list[tuple[str, JsonObject]] = []
         """Everything that was dispatched, in order: what a session resumes from."""
         self.bucket_size = 0
-        """So many posts, then the headers tell to wait; 0: they tell nothing."""
+        """Posts after which the headers tell the client to wait; 0: no such headers."""
         self.bucket_seconds = 1.0
         self.history_floods: list[float] = []
-        """Whoever asks next what was said is told to wait so long."""
+        """The next requests for messages are answered with waits of these seconds."""
         self._used = 0
         self._newest = 0
 
@@ -99,12 +99,12 @@ class ServerState:
         if reply_to:
             body |= {"type": 19, "message_reference": {"message_id": reply_to, "channel_id": channel.id}}
         channel.messages.append(body)
-        self.dispatch("MESSAGE_CREATE", self._as_seen(channel, body))
+        self.dispatch("MESSAGE_CREATE", self._as_received(channel, body))
         return body
 
     def edit(self, channel: FakeChannel, message: JsonObject, text: str) -> None:
         message |= {"content": text, "edited_timestamp": AT}
-        self.dispatch("MESSAGE_UPDATE", self._as_seen(channel, message))
+        self.dispatch("MESSAGE_UPDATE", self._as_received(channel, message))
 
     def delete(self, channel: FakeChannel, message: JsonObject) -> None:
         """Somebody takes a message away; Discord does not say who."""
@@ -115,8 +115,8 @@ class ServerState:
     def use_command(self, channel: FakeChannel, user: str, name: str, command: str, text: str = "") -> str:
         """Somebody picks a slash command from the menu."""
         words = command.split()
-        given = [{"name": "text", "type": 3, "value": text}] if text else []
-        options = [{"name": words[1], "type": 1, "options": given}] if len(words) > 1 else given
+        arguments = [{"name": "text", "type": 3, "value": text}] if text else []
+        options = [{"name": words[1], "type": 1, "options": arguments}] if len(words) > 1 else arguments
         data = {"id": self.next_id(), "name": words[0], "type": 1, "options": options}
         return self._interact(channel, user, name, 2, data)
 
@@ -130,8 +130,10 @@ class ServerState:
         self, channel: FakeChannel, user: str, name: str, kind: int, data: JsonObject, **more: Any
     ) -> str:
         id = self.next_id()
-        who = user_of(user, name)
-        caller = {"user": who} if channel.kind == DM else {"guild_id": GUILD_ID, "member": member_of(who)}
+        member = user_of(user, name)
+        caller = (
+            {"user": member} if channel.kind == DM else {"guild_id": GUILD_ID, "member": member_of(member)}
+        )
         body: JsonObject = {
             "id": id,
             "application_id": APP_ID,
@@ -154,16 +156,16 @@ class ServerState:
         self.dispatch("INTERACTION_CREATE", body)
         return id
 
-    # --- what the bot is told -------------------------------------------------------------------------------
+    # --- what the bot receives ------------------------------------------------------------------------------
 
     def dispatch(self, kind: str, body: JsonObject) -> None:
         self.events.append((kind, body))
 
-    def _as_seen(self, channel: FakeChannel, body: JsonObject) -> JsonObject:
-        seen = dict(body) if self.has_message_content or channel.kind == DM else {**body, "content": ""}
+    def _as_received(self, channel: FakeChannel, body: JsonObject) -> JsonObject:
+        received = dict(body) if self.has_message_content or channel.kind == DM else {**body, "content": ""}
         if channel.kind != DM and not body.get("webhook_id"):
-            seen |= {"guild_id": GUILD_ID, "member": member_of(None)}
-        return seen if channel.kind == DM else {**seen, "guild_id": GUILD_ID}
+            received |= {"guild_id": GUILD_ID, "member": member_of(None)}
+        return received if channel.kind == DM else {**received, "guild_id": GUILD_ID}
 
     def message(self, channel: FakeChannel, id: str, author: JsonObject, text: str) -> JsonObject:
         return {

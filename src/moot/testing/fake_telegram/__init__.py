@@ -1,4 +1,4 @@
-"""A Bot API server for tests, over real sockets: it remembers chats, members and what each bot has yet to be told.
+"""A Bot API server for tests, over real sockets: it remembers chats, members and unconfirmed updates.
 
     async with FakeTelegram() as server:
         server.add_bot("111:aaa", "writer_bot")

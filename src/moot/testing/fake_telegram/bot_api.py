@@ -60,11 +60,11 @@ class FakeTelegram(ChatWorld, ChatAppServer):
         bot = self.bots.get(token.replace("%3A", ":"))
         if bot is None:
             raise AnswerRefused(401, "Unauthorized")
-        found = METHODS.get(method)
-        if found is None:
+        work = METHODS.get(method)
+        if work is None:
             raise AnswerRefused(404, f"Not Found: method {method} is not modelled")
         self.calls.append((bot.username, method, arguments))
-        return await found(self, bot, arguments)
+        return await work(self, bot, arguments)
 
     # --- the methods ----------------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ class FakeTelegram(ChatWorld, ChatAppServer):
             raise AnswerRefused(409, "Conflict: can't use getUpdates method while webhook is active")
         bot.poller += 1
         mine = bot.poller
-        bot.grown.set()  # whoever polls already learns that it is not alone
+        bot.grown.set()  # an earlier poll learns that it is not alone
         offset = int(arguments.get("offset") or 0)
         if offset > 0:
             bot.queue = [update for update in bot.queue if update["update_id"] >= offset]
@@ -105,11 +105,11 @@ class FakeTelegram(ChatWorld, ChatAppServer):
             raise AnswerRefused(400, "Bad Request: parse_mode is not modelled")
         _check_text(text, entities)
         is_lost = self.bad_luck()
-        sent = self._keep(bot, chat, text, arguments)
+        message = self._keep(bot, chat, text, arguments)
         self.drafts.pop((chat.id, bot.token), None)
         if is_lost:
             raise AnswerLost
-        return self._message(bot, chat, sent)
+        return self._message(bot, chat, message)
 
     async def send_message_draft(self, bot: FakeBot, arguments: JsonObject) -> Json:
         chat = self._chat(bot, arguments)
@@ -124,7 +124,7 @@ class FakeTelegram(ChatWorld, ChatAppServer):
 
     def _keep(self, bot: FakeBot, chat: FakeChat, text: str, arguments: JsonObject) -> SentMessage:
         markup = arguments.get("reply_markup") or {}
-        sent = SentMessage(
+        message = SentMessage(
             number=self.next_number(),
             chat=chat.id,
             bot=bot.token,
@@ -135,29 +135,29 @@ class FakeTelegram(ChatWorld, ChatAppServer):
             thread=int(arguments.get("message_thread_id") or 0),
             reply_to=int((arguments.get("reply_parameters") or {}).get("message_id") or 0),
         )
-        self.sent.append(sent)
-        return sent
+        self.sent.append(message)
+        return message
 
-    def _message(self, bot: FakeBot, chat: FakeChat, sent: SentMessage) -> JsonObject:
-        thread = {"message_thread_id": sent.thread, "is_topic_message": True} if sent.thread else {}
+    def _message(self, bot: FakeBot, chat: FakeChat, message: SentMessage) -> JsonObject:
+        thread = {"message_thread_id": message.thread, "is_topic_message": True} if message.thread else {}
         return {
-            "message_id": sent.ids[bot.token],
-            "date": NOW + sent.number,
+            "message_id": message.ids[bot.token],
+            "date": NOW + message.number,
             "chat": chat.fields,
             "from": bot.as_user,
-            "text": sent.text,
-            **({"entities": sent.entities} if sent.entities else {}),
+            "text": message.text,
+            **({"entities": message.entities} if message.entities else {}),
             **thread,
         }
 
     async def edit_message_text(self, bot: FakeBot, arguments: JsonObject) -> Json:
         chat = self._chat(bot, arguments)
-        sent = self._own(bot, chat, arguments)
+        message = self._own(bot, chat, arguments)
         _check_text(str(arguments.get("text", "")), arguments.get("entities") or [])
-        sent.text = str(arguments["text"])
+        message.text = str(arguments["text"])
         markup = arguments.get("reply_markup") or {}
-        sent.buttons = [button["text"] for row in markup.get("inline_keyboard", []) for button in row]
-        return self._message(bot, chat, sent)
+        message.buttons = [button["text"] for row in markup.get("inline_keyboard", []) for button in row]
+        return self._message(bot, chat, message)
 
     async def delete_message(self, bot: FakeBot, arguments: JsonObject) -> Json:
         self.sent.remove(self._own(bot, self._chat(bot, arguments), arguments))
@@ -173,10 +173,10 @@ class FakeTelegram(ChatWorld, ChatAppServer):
 
     async def get_chat_member(self, bot: FakeBot, arguments: JsonObject) -> Json:
         chat = self._chat(bot, arguments)
-        found = [one for one in self.bots.values() if one.id == int(arguments["user_id"])]
-        if not found:
+        bots = [known for known in self.bots.values() if known.id == int(arguments["user_id"])]
+        if not bots:
             raise AnswerRefused(400, "Bad Request: user not found")
-        [member] = found
+        [member] = bots
         if member.token in chat.admins:
             return {"user": member.as_user, "status": "administrator", **ADMIN_RIGHTS}
         return {"user": member.as_user, "status": "member" if member.token in chat.bots else "left"}
@@ -222,14 +222,14 @@ class FakeTelegram(ChatWorld, ChatAppServer):
         return chat
 
     def _own(self, bot: FakeBot, chat: FakeChat, arguments: JsonObject) -> SentMessage:
-        wanted = int(arguments.get("message_id") or 0)
-        for sent in self.sent:
-            if sent.chat == chat.id and sent.bot == bot.token and sent.ids[bot.token] == wanted:
-                return sent
+        id = int(arguments.get("message_id") or 0)
+        for message in self.sent:
+            if message.chat == chat.id and message.bot == bot.token and message.ids[bot.token] == id:
+                return message
         raise AnswerRefused(400, "Bad Request: message to edit not found")
 
     def posts_in(self, chat: int) -> list[SentMessage]:
-        return [sent for sent in self.sent if sent.chat == chat]
+        return [message for message in self.sent if message.chat == chat]
 
     @property
     def is_confirmed(self) -> bool:
@@ -261,13 +261,13 @@ def _check_text(text: str, entities: list[JsonObject]) -> None:
 def _arguments(headers: dict[str, str], body: bytes) -> JsonObject:
     if "json" in headers.get("content-type", ""):
         return dict(json.decode(body)) if body else {}
-    found: JsonObject = {}
+    arguments: JsonObject = {}
     for name, value in parse_qsl(body.decode(), keep_blank_values=True):
         try:
-            found[name] = json.decode(value) if value[:1] in "[{" else value
+            arguments[name] = json.decode(value) if value[:1] in "[{" else value
         except ValueError:
-            found[name] = value
-    return found
+            arguments[name] = value
+    return arguments
 
 
 SCHEMES: Final = ("http://", "https://", "tg://", "mailto:")

@@ -1,4 +1,4 @@
-"""What a fake Telegram knows: bots, chats, messages, and what each bot has not confirmed yet."""
+"""The state of a fake Telegram: bots, chats, messages, and each bot's unconfirmed updates."""
 
 import asyncio
 from collections import Counter
@@ -18,11 +18,11 @@ class FakeBot(Struct):
     token: str
     username: str
     privacy: bool = False
-    """On: in groups it sees commands, replies to it and what concerns itself, and no plain mention."""
+    """On: in groups it receives commands, replies to it and its own membership, but no plain mention."""
     sees_bots: bool = False
     webhook: str = ""
     secret: str = ""
-    """What it is called with."""
+    """Sent with every call to its webhook."""
     queue: list[JsonObject] = []
     poller: int = 0
     """The number of the newest poll."""
@@ -56,14 +56,14 @@ class SentMessage(Struct):
     """What a bot has posted, as people see it."""
 
     number: int
-    """One for everybody, whatever the accounts call it."""
+    """The same for every account, unlike `ids`."""
     chat: int
     bot: str
     text: str
     entities: list[JsonObject] = []
     buttons: list[str] = []
     ids: dict[str, int] = {}
-    """What each account calls it."""
+    """Its id for each account."""
     thread: int = 0
     reply_to: int = 0
 
@@ -87,7 +87,7 @@ class ChatWorld:
         self._delivered: dict[int, list[tuple[str, JsonObject]]] = {}
         """By chat: to which bot, and what."""
 
-    # --- furnishing -----------------------------------------------------------------------------------------
+    # --- set-up ---------------------------------------------------------------------------------------------
 
     def add_bot(
         self, token: str, username: str, *, privacy: bool = False, sees_bots: bool = False
@@ -187,14 +187,14 @@ class ChatWorld:
                 }
                 self._deliver(chat, other, "message", message)
 
-    def press(self, user: int, name: str, sent: SentMessage, choice: int) -> None:
-        chat = self.chats[sent.chat]
+    def press(self, user: int, name: str, post: SentMessage, choice: int) -> None:
+        chat = self.chats[post.chat]
         message = {
-            "message_id": sent.ids[sent.bot],
+            "message_id": post.ids[post.bot],
             "date": NOW,
             "chat": chat.fields,
-            "from": self.bots[sent.bot].as_user,
-            "text": sent.text,
+            "from": self.bots[post.bot].as_user,
+            "text": post.text,
         }
         query = {
             "id": str(next(self._numbers)),
@@ -203,7 +203,7 @@ class ChatWorld:
             "message": message,
             "data": f"d:{choice}",
         }
-        self._deliver(chat, sent.bot, "callback_query", query)
+        self._deliver(chat, post.bot, "callback_query", query)
 
     def migrate(self, chat: FakeChat) -> FakeChat:
         """A basic group becomes a supergroup under another id."""
@@ -223,7 +223,7 @@ class ChatWorld:
             kind = next(name for name in update if name != "update_id")
             self._queue(token, kind, update[kind])
 
-    # --- what bots are told ---------------------------------------------------------------------------------
+    # --- what bots receive ----------------------------------------------------------------------------------
 
     def _sees(self, bot: FakeBot, chat: FakeChat, message: JsonObject) -> bool:
         if chat.kind == PRIVATE or not bot.privacy or bot.token in chat.admins:
@@ -259,16 +259,16 @@ class ChatWorld:
 
     def _entities(self, text: str) -> JsonObject:
         """Mentions and a command at the beginning, as Telegram marks them."""
-        found = []
+        entities = []
         at = 0
         for word in text.split(" "):
             bare = word.rstrip(",.!?:")
             kind = "mention" if bare.startswith("@") and len(bare) > 1 else ""
             kind = "bot_command" if bare.startswith("/") and at == 0 and len(bare) > 1 else kind
             if kind:
-                found.append({"type": kind, "offset": utf16(text[:at]), "length": utf16(bare)})
+                entities.append({"type": kind, "offset": utf16(text[:at]), "length": utf16(bare)})
             at += len(word) + 1
-        return {"entities": found} if found else {}
+        return {"entities": entities} if entities else {}
 
 
 def person(user: int, name: str) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Calls to a bot's webhook: each update until it is answered with 200, one after the other, with the bot's secret."""
+"""Calls to a bot's webhook, with its secret: one update after the other, each until it is answered with 200."""
 
 import asyncio
 from typing import TYPE_CHECKING, Final
@@ -37,14 +37,14 @@ class WebhookCalls:
                 await bot.grown.wait()
                 continue
             update = bot.queue[0]
-            if await called(bot.webhook, bot.secret, json.encode(update)) == 200:  # noqa: PLR2004
+            if await call_webhook(bot.webhook, bot.secret, json.encode(update)) == 200:  # noqa: PLR2004
                 bot.queue = [one for one in bot.queue if one is not update]
             else:
                 await asyncio.sleep(AGAIN_SECONDS)
 
 
-async def called(url: str, secret: str, body: bytes) -> int:
-    """The status that a webhook answers with; 0 where nobody is there."""
+async def call_webhook(url: str, secret: str, body: bytes) -> int:
+    """The status that a webhook answers with; 0 if nobody answers."""
     parts = urlsplit(url)
     try:
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
