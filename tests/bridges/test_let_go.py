@@ -54,11 +54,11 @@ async def test_what_was_on_its_way_to_a_chat_is_not_sent_once_it_is_unpaired(
     before = len(stage.world.posts(chat))
     held, go_on = asyncio.Event(), asyncio.Event()
 
-    async def passed(gate: FloodGate) -> None:
+    async def wait_for_turn(gate: FloodGate) -> None:
         held.set()
         await go_on.wait()
 
-    monkeypatch.setattr(FloodGate, "passed", passed)
+    monkeypatch.setattr(FloodGate, "wait_for_turn", wait_for_turn)
     stage.world.say(chat, KARL, "@writer one")
     await asyncio.wait_for(held.wait(), PATIENCE)
     await stage.hub.post(where, "a secret of the terminal")

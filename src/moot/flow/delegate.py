@@ -1,7 +1,7 @@
-"""Delegate: hand work down a link, with a report that always comes home.
+"""Delegate: give work down a link; its report always comes back.
 
-Only a superior may, and people; to a peer one may talk or ask. The task gets a conversation of its own in which the
-worker has a turn; whoever delegates goes on at once.
+Only superiors and people may delegate; to a peer one may talk or ask. The task gets a conversation of its own in which
+the worker has a turn; the delegator goes on at once.
 """
 
 from hashlib import sha256
@@ -32,8 +32,8 @@ from moot.rules.draft import Draft, Seen
 from moot.rules.room import Room
 from moot.rules.words import mentions
 
-LONGEST = 366 * 86400.0
-"""Seconds that a task may be given."""
+MAX_TASK_SECONDS = 366 * 86400.0
+"""The longest time limit of a task."""
 ID_LENGTH = 16
 
 
@@ -44,15 +44,15 @@ class Delegate(Struct, frozen=True, gc=False):
     deadline: float = 0.0
     """When it expires; 0 takes the setting."""
     asked_in: str = ""
-    """Where the author is woken, if it delegates outside a turn: a conversation it is in."""
+    """A conversation of the author in which the outcome wakes it, if it delegates outside a turn."""
     shape: str = ""
     """What the result has to look like, as JSON."""
     key: str = ""
-    """By which a repeat is known: the same key gives the same task."""
+    """The idempotency key: the same key gives the same task."""
     turn: TurnId | None = None
     fence: int = 0
     taken_for: ParticipantId = ParticipantId("")
-    """Whom the caller takes the name for: the channel of that pair has to be at hand."""
+    """The participant whom the caller means by the name: the channel of the pair has to be loaded."""
 
 
 def scope(command: Delegate) -> Scope:
@@ -63,26 +63,26 @@ def scope(command: Delegate) -> Scope:
         names=(command.author, command.target, *post.meant(mentions.parse(command.task))),
         running_of=command.author if command.turn is None else None,
         key=(command.author, command.key) if command.key else None,
-        records=(TASKS.one(named_by(command)),) if command.key else (),
+        records=(TASKS.one(id_by_key(command)),) if command.key else (),
     )
 
 
 def _between(command: Delegate) -> tuple[str, ...]:
-    """Where the two talk: the channel of their link, or their conversation, which may have to be made."""
+    """Where the two talk: the channel of their link, or their direct conversation, which may not exist yet."""
     if not command.taken_for or command.taken_for == command.author:
         return ()
     pair = create.among(command.author, (command.taken_for,))
     return pair_key(command.author, command.taken_for), pair.key, pair.name
 
 
-def named_by(command: Delegate) -> TaskId:
-    """The id of the task that a key stands for: so the same key finds it again."""
-    known_by = sha256(f"{command.author}\n{command.key}".encode()).hexdigest()
-    return TaskId(f"t{known_by[:ID_LENGTH]}")
+def id_by_key(command: Delegate) -> TaskId:
+    """The task's id, made from the key, so that the same key finds it again."""
+    digest = sha256(f"{command.author}\n{command.key}".encode()).hexdigest()
+    return TaskId(f"t{digest[:ID_LENGTH]}")
 
 
 def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
-    if command.key and (before := _given_before(command, seen)) is not None:
+    if command.key and (before := _earlier_task(command, seen)) is not None:
         return Decision([], before)
     draft = Draft(seen, at)
     author, worker = find.participant(seen, command.author), find.addressee(seen, command.target)
@@ -91,14 +91,14 @@ def decide(command: Delegate, seen: Seen, at: Moment) -> Decision[Task]:
 
 
 def give(draft: Draft, command: Delegate, author: Participant, worker: Participant) -> Task:
-    """The work, with a turn for whoever is to do it; refused where there would be none."""
+    """Create the task, with a turn for its worker; refused if the worker would get none."""
     at, link = draft.at, draft.graph.between(author.id, worker.id)
     check(draft, author, worker, link)
-    task_id = named_by(command) if command.key else TaskId(f"t{at.conversation_id()[1:]}")
+    task_id = id_by_key(command) if command.key else TaskId(f"t{at.conversation_id()[1:]}")
     branch = _branch(draft, author, worker, task_id)
     turn = lineage.current_turn(branch, author, command.turn, command.fence)
     links.may_hand_down(branch, author, worker, turn)
-    said = post.speak(
+    posted = post.speak(
         branch,
         author,
         post.Post(
@@ -115,7 +115,7 @@ def give(draft: Draft, command: Delegate, author: Participant, worker: Participa
         ),
     )
     if worker.id not in branch.turns:
-        raise _no_turn(draft, worker, said.receipt().deliveries)
+        raise _no_turn(draft, worker, posted.receipt().deliveries)
     channel = link.channel if link is not None else NOWHERE
     task = Task(
         id=task_id,
@@ -126,8 +126,8 @@ def give(draft: Draft, command: Delegate, author: Participant, worker: Participa
         channel=channel,
         asked_in=_asked_in(draft, command, turn, channel) or _pair(draft, author, worker),
         link=link.id if link is not None else "",
-        root=said.message.root,
-        hop=said.message.hop + 1,
+        root=posted.message.root,
+        hop=posted.message.hop + 1,
         deadline=command.deadline or at.now + at.terms.limits.task_deadline_seconds,
         created_at=at.now,
         updated_at=at.now,
@@ -139,14 +139,16 @@ def give(draft: Draft, command: Delegate, author: Participant, worker: Participa
     return task
 
 
-def _given_before(command: Delegate, seen: Seen) -> Task | None:
-    """The task that this very request made before. Another one under its key is refused."""
-    task = seen.record(TASKS, named_by(command))
-    said = seen.replay(command.author, command.key)
-    if task is None and said is None:
+def _earlier_task(command: Delegate, seen: Seen) -> Task | None:
+    """The task that the same request created before. A different request under its key is refused."""
+    task = seen.record(TASKS, id_by_key(command))
+    message = seen.replay(command.author, command.key)
+    if task is None and message is None:
         return None
     if task is None or (task.task, task.to) != (command.task, command.taken_for):
-        what = f"task {task.id}" if task is not None else f"message {said.id if said is not None else ''}"
+        what = (
+            f"task {task.id}" if task is not None else f"message {message.id if message is not None else ''}"
+        )
         raise Conflict(
             f'the idempotency key "{command.key}" was already used',
             detail=f"it belongs to {what}; nothing was stored",
@@ -156,7 +158,7 @@ def _given_before(command: Delegate, seen: Seen) -> Task | None:
 
 
 def check(draft: Draft, author: Participant, worker: Participant, link: Link | None) -> None:
-    """Whether one may give the other work: people may, agents only to those who report to them."""
+    """Refuse if one may not give the other work: people may, agents only to those who report to them."""
     if not worker.speaks_in_turns:
         raise NotPermitted(f"{worker.name} is a person; ask instead of delegating")
     if author.id == worker.id:
@@ -183,58 +185,58 @@ def check(draft: Draft, author: Participant, worker: Participant, link: Link | N
 
 
 def _no_turn(draft: Draft, worker: Participant, deliveries: tuple[Delivery, ...]) -> Braked:
-    """A task nobody gets a turn for would never come home."""
-    why = next((one for one in deliveries if one.agent == worker.name), None)
+    """A task without a turn would never be reported."""
+    delivery = next((each for each in deliveries if each.agent == worker.name), None)
     return Braked(
-        f"{worker.name} gets no turn for this task: it {why.reason if why is not None else 'is not asked'}",
+        f"{worker.name} gets no turn for this task: it {delivery.reason if delivery is not None else 'is not asked'}",
         detail="nothing was stored",
-        rule=why.rule if why is not None else RuleName.CHAIN.value,
+        rule=delivery.rule if delivery is not None else RuleName.CHAIN.value,
     )
 
 
 def _branch(draft: Draft, author: Participant, worker: Participant, task: TaskId) -> Room:
-    """Where it is worked on: the worker takes turns there, the delegator reads."""
-    wanted = create.Create(
+    """The task's own conversation: the worker takes turns there, the delegator reads."""
+    command = create.Create(
         author=author.id,
         name=f"task-{task}",
         participants=(worker.id,),
         kind=ConversationKind.TASK,
         joins=False,
     )
-    room = create.make(draft, wanted)
+    room = create.make(draft, command)
     membership.add(room, author, cursor=0, speaks=False)
     return room
 
 
 def _asked_in(draft: Draft, command: Delegate, turn: Turn | None, channel: ConversationId) -> ConversationId:
-    """Where the delegator hears of it: where it delegates, or over the link."""
+    """Where the delegator gets the outcome: where it delegates, or over the link."""
     if turn is not None:
         return turn.conversation
     if not command.asked_in:
         return channel
-    named = draft.seen.find(command.asked_in)
-    if named is None or command.author not in draft.seen.members(named.id):
+    conversation = draft.seen.find(command.asked_in)
+    if conversation is None or command.author not in draft.seen.members(conversation.id):
         raise hidden(ConversationTarget(command.asked_in, NO_CONVERSATION))
-    return named.id
+    return conversation.id
 
 
 def _pair(draft: Draft, author: Participant, worker: Participant) -> ConversationId:
-    """For a person who gives work out of the blue: the conversation of the two, which is made if need be."""
+    """For a person who delegates outside any conversation: that of the two, created if need be."""
     pair = create.among(author.id, (worker.id,))
-    known = create.found_by_key(draft.seen, pair.key)
-    return known.id if known is not None else create.make(draft, pair).id
+    existing = create.found_by_key(draft.seen, pair.key)
+    return existing.id if existing is not None else create.make(draft, pair).id
 
 
 def _keep_parent_open(draft: Draft, turn: Turn | None) -> None:
-    """Who hands a part of its own task further down is not done with it: what it says at the end of this turn is no
-    result, and the end of the part wakes it in the conversation of the whole."""
+    """An agent that delegates a part of its own task has not finished it: its reply at the end of this turn is no
+    result, and the end of the part wakes it in the conversation of the whole task."""
     parent = obligations.task_in(draft, turn.conversation) if turn is not None else None
     if turn is not None and parent is not None and parent.is_open and parent.to == turn.agent:
         obligations.moved(draft, parent, parent.state, turn.agent, kept_by=turn.id)
 
 
 def _note_in_channel(draft: Draft, task: Task, author: Participant) -> None:
-    """Both ends see in their channel that there is a task; nobody is woken by that."""
+    """Show both ends in their channel that there is a task; nobody is woken by that."""
     room = task_report.open_room(draft, task.channel)
     if room is None:
         return

@@ -1,14 +1,14 @@
-"""Put a record aside that makes no sense: it is kept for whoever looks into it, and stops nobody."""
+"""Put an unreadable record of Kafka aside, where a person can look at it; reading goes on."""
 
 from msgspec import Struct
 
 from moot.model.change import Decision, PutRecord
 from moot.model.moment import Moment
-from moot.model.records.dead_letter import DEAD_LETTERS, MOST_DEAD_LETTERS, DeadLetter
+from moot.model.records.dead_letter import DEAD_LETTERS, MAX_DEAD_LETTERS, DeadLetter
 from moot.ports import Scope
 from moot.rules.draft import Seen
 
-MOST_CHARACTERS = 1024
+MAX_TEXT_CHARACTERS = 1024
 
 
 class ParkRecord(Struct, frozen=True, gc=False):
@@ -24,17 +24,17 @@ def scope(command: ParkRecord) -> Scope:
 
 
 def decide(command: ParkRecord, seen: Seen, at: Moment) -> Decision[DeadLetter]:
-    """The same record is kept once, however often it is met."""
-    kept = seen.records(DEAD_LETTERS.all())
+    """The same record is stored once, however often it is read."""
+    letters = seen.records(DEAD_LETTERS.all())
     place = (command.topic, command.part, command.place)
-    for known in kept:
-        if (known.topic, known.part, known.place) == place:
-            return Decision([], known)
-    letter = DeadLetter(_slot(kept), *place, command.reason, command.text[:MOST_CHARACTERS], at.now)
+    for earlier in letters:
+        if (earlier.topic, earlier.part, earlier.place) == place:
+            return Decision([], earlier)
+    letter = DeadLetter(_slot(letters), *place, command.reason, command.text[:MAX_TEXT_CHARACTERS], at.now)
     return Decision([PutRecord(DEAD_LETTERS, letter)], letter)
 
 
-def _slot(kept: list[DeadLetter]) -> int:
-    if len(kept) < MOST_DEAD_LETTERS:
-        return len(kept)
-    return min(kept, key=lambda letter: letter.at).slot
+def _slot(letters: list[DeadLetter]) -> int:
+    if len(letters) < MAX_DEAD_LETTERS:
+        return len(letters)
+    return min(letters, key=lambda letter: letter.at).slot

@@ -70,7 +70,7 @@ class SpawnedAgent(Struct, frozen=True, gc=False):
 
 def scope(command: Spawn) -> Scope:
     work = _work(command, "")
-    first = (TASKS.one(delegate.named_by(work)),) if command.key else ()
+    first = (TASKS.one(delegate.id_by_key(work)),) if command.key else ()
     return Scope(
         turns=() if command.turn is None else (command.turn,),
         names=(command.author, *post.meant(mentions.parse(command.task))),
@@ -127,7 +127,7 @@ def _started_before(command: Spawn, seen: Seen, kept: Sequence[SpawnRecord]) -> 
         if seen.replay(command.author, command.key) is not None:
             raise _key_used(command)
         return None
-    task = seen.record(TASKS, delegate.named_by(_work(command, record.agent)))
+    task = seen.record(TASKS, delegate.id_by_key(_work(command, record.agent)))
     given = task.task if task is not None else ""
     if (record.template, given) != (command.template, command.task):
         raise _key_used(command)

@@ -9,7 +9,14 @@ from msgspec import json, structs
 
 from moot.errors import BadValue
 from moot.logs.kafka.address import brokers_of
-from moot.logs.kafka.record import MOST_BYTES, Record, UnreadableRecord, decoded, encoded, envelope_of
+from moot.logs.kafka.record import (
+    MAX_RECORD_BYTES,
+    Record,
+    UnreadableRecord,
+    decode_record,
+    encode_record,
+    envelope_of,
+)
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.records.outbox import OutboxRow
 
@@ -32,7 +39,7 @@ def record(row: OutboxRow = ROW) -> Record:
 
 @pytest.mark.req("K-02")
 def test_a_record_is_the_envelope_with_seq_epoch_and_instance() -> None:
-    assert json.decode(encoded(record())) == {
+    assert json.decode(encode_record(record())) == {
         "version": "1.0.0",
         "conversation_id": "c1",
         "agent_id": "user",
@@ -50,24 +57,24 @@ def test_a_record_is_the_envelope_with_seq_epoch_and_instance() -> None:
 
 def test_a_call_of_a_tool_names_the_tool_and_not_what_it_is_given() -> None:
     row = structs.replace(ROW, action="tool_invoke", tool="bash", call="call-1", seq=0)
-    told = json.decode(encoded(record(row)))
+    told = json.decode(encode_record(record(row)))
     assert told["command"] == ["bash", "call-1"]
     assert told["node_id"] == "c1"
 
 
 @pytest.mark.req("K-02")
 def test_what_a_later_version_adds_is_carried_and_not_dropped() -> None:
-    told = {**json.decode(encoded(record())), "action": "applaud", "mood": {"happy": [1, None]}}
-    found = decoded(json.encode(told))
+    told = {**json.decode(encode_record(record())), "action": "applaud", "mood": {"happy": [1, None]}}
+    found = decode_record(json.encode(told))
     assert found.envelope.action == "applaud"
     assert found.more == {"mood": {"happy": [1, None]}}
-    assert json.decode(encoded(found)) == told
+    assert json.decode(encode_record(found)) == told
 
 
 def test_a_record_stays_below_its_limit_whatever_a_caller_calls_its_question() -> None:
     long = structs.replace(ROW, correlation="ö" * 2000)
-    assert len(encoded(record(long))) <= MOST_BYTES
-    assert decoded(encoded(record(long))).envelope.seq == 3
+    assert len(encode_record(record(long))) <= MAX_RECORD_BYTES
+    assert decode_record(encode_record(record(long))).envelope.seq == 3
 
 
 @pytest.mark.parametrize(
@@ -80,20 +87,20 @@ def test_a_record_stays_below_its_limit_whatever_a_caller_calls_its_question() -
         b"{}",
         b'"text"',
         b"[" * 3000,
-        json.encode({**json.decode(encoded(record())), "version": "2.0.0"}),
-        json.encode({**json.decode(encoded(record())), "seq": "three"}),
-        json.encode({**json.decode(encoded(record())), "more": "x" * MOST_BYTES}),
+        json.encode({**json.decode(encode_record(record())), "version": "2.0.0"}),
+        json.encode({**json.decode(encode_record(record())), "seq": "three"}),
+        json.encode({**json.decode(encode_record(record())), "more": "x" * MAX_RECORD_BYTES}),
     ],
 )
 def test_what_is_no_record_says_so(value: bytes | None) -> None:
     with pytest.raises(UnreadableRecord):
-        decoded(value)
+        decode_record(value)
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_whatever_break_the_reader(value: bytes) -> None:
     with suppress(UnreadableRecord):
-        decoded(value)
+        decode_record(value)
 
 
 def test_options_of_the_connection_are_passed_through_and_never_shown() -> None:

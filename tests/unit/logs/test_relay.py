@@ -10,7 +10,7 @@ from msgspec import json
 from moot.flow import create, enrol, hold_relay, post, restate
 from moot.flow.enrol import Newcomer
 from moot.logs.kafka import relay as relay_module
-from moot.logs.kafka.cluster import KafkaOutOfReach, TopicFound
+from moot.logs.kafka.cluster import KafkaOutOfReach, Topic
 from moot.logs.kafka.places import Places
 from moot.logs.kafka.record import Envelope
 from moot.logs.kafka.relay import (
@@ -61,19 +61,19 @@ class Brokers:
         self.published += records
         return [n not in refuses and topic not in self.silent for n, (topic, _, _) in enumerate(records)]
 
-    async def make_topics(self, names: Iterable[str]) -> dict[str, TopicFound]:
+    async def make_topics(self, names: Iterable[str]) -> dict[str, Topic]:
         wanted = list(names)
         self.names.update(wanted)
         return await self.topics(wanted)
 
-    async def topics(self, names: Sequence[str]) -> dict[str, TopicFound]:
+    async def topics(self, names: Sequence[str]) -> dict[str, Topic]:
         return {
-            name: TopicFound(name, self.identity, self.repartitioned.get(name, 1))
+            name: Topic(name, self.identity, self.repartitioned.get(name, 1))
             for name in names
             if name in self.names
         }
 
-    async def newest(self, topics: Iterable[TopicFound]) -> dict[str, list[Envelope]]:
+    async def newest(self, topics: Iterable[Topic]) -> dict[str, list[Envelope]]:
         return {one.name: self.lying.get(one.name, []) for one in topics if one.name not in self.silent}
 
     async def close(self) -> None: ...

@@ -8,8 +8,8 @@ import pytest
 from moot.logs.kafka import wakes as wakes_module
 from moot.logs.kafka.address import Brokers
 from moot.logs.kafka.places import Places
-from moot.logs.kafka.reader import RecordRead
-from moot.logs.kafka.wakes import MOST_TO_PARK, Wakes
+from moot.logs.kafka.reader import ReceivedRecord
+from moot.logs.kafka.wakes import MAX_TO_PARK, Wakes
 from moot.model.limits import Terms
 from moot.model.records.dead_letter import DEAD_LETTERS
 from moot.stores.ids import ConversationIds
@@ -40,11 +40,11 @@ async def test_a_topic_full_of_nonsense_takes_one_write_at_a_time(monkeypatch: p
     places: Any = Places(store, None, "")  # type: ignore[arg-type]
     wakes = Wakes(store, anything, places, instance="i1", look=lambda event: None)
     try:
-        wakes._take([RecordRead("agent-arya", 0, n, b"nonsense") for n in range(10 * MOST_TO_PARK)])
-        await until(lambda: store.records(DEAD_LETTERS.all()), lambda found: len(found) == MOST_TO_PARK)
+        wakes._take([ReceivedRecord("agent-arya", 0, n, b"nonsense") for n in range(10 * MAX_TO_PARK)])
+        await until(lambda: store.records(DEAD_LETTERS.all()), lambda found: len(found) == MAX_TO_PARK)
         assert store.most == 1
-        assert wakes.unreadable == 10 * MOST_TO_PARK
-        wakes._take([RecordRead("agent-arya", 0, 5000, b"nonsense")])
-        await until(lambda: store.records(DEAD_LETTERS.all()), lambda found: len(found) == MOST_TO_PARK + 1)
+        assert wakes.unreadable == 10 * MAX_TO_PARK
+        wakes._take([ReceivedRecord("agent-arya", 0, 5000, b"nonsense")])
+        await until(lambda: store.records(DEAD_LETTERS.all()), lambda found: len(found) == MAX_TO_PARK + 1)
     finally:
         await wakes.close()

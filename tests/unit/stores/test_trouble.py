@@ -7,7 +7,7 @@ import pytest
 
 from moot.errors import StoreDamaged, StoreUnwritable
 from moot.stores.runner import BadRow
-from moot.stores.sqlite.trouble import SyncFailed, speaking_of, writing_rows
+from moot.stores.sqlite.trouble import SyncFailed, moot_errors, write_errors
 
 PATH = Path("moot.db")
 
@@ -45,14 +45,14 @@ def of(code: int) -> BaseException:
 def test_an_error_while_writing_rows_is_said_as_what_it_is(
     error: BaseException, kind: type[BaseException]
 ) -> None:
-    with pytest.raises(kind), writing_rows(PATH):
+    with pytest.raises(kind), write_errors(PATH):
         raise error
 
 
 def test_outside_of_rows_nothing_is_a_bad_row() -> None:
-    with pytest.raises(StoreUnwritable), speaking_of(PATH):
+    with pytest.raises(StoreUnwritable), moot_errors(PATH):
         raise of(apsw.SQLITE_CONSTRAINT_UNIQUE)
-    with pytest.raises(TypeError), speaking_of(PATH):
+    with pytest.raises(TypeError), moot_errors(PATH):
         raise TypeError("a bug")
 
 
@@ -65,7 +65,7 @@ def test_outside_of_rows_nothing_is_a_bad_row() -> None:
     ],
 )
 def test_the_reason_is_said_plainly(code: int, words: str) -> None:
-    with pytest.raises(StoreUnwritable, match=words) as refusal, speaking_of(PATH):
+    with pytest.raises(StoreUnwritable, match=words) as refusal, moot_errors(PATH):
         raise of(code)
     assert refusal.value.fix
 
@@ -75,8 +75,8 @@ def test_a_failed_sync_is_not_something_to_catch_and_go_on() -> None:
 
 
 def test_a_clash_in_the_database_names_no_table() -> None:
-    with pytest.raises(BadRow, match="has this name or key already") as refusal, writing_rows(PATH):
+    with pytest.raises(BadRow, match="has this name or key already") as refusal, write_errors(PATH):
         raise of(apsw.SQLITE_CONSTRAINT_UNIQUE)
     assert "conversations" not in str(refusal.value)
-    with pytest.raises(BadRow, match="a rule of the database"), writing_rows(PATH):
+    with pytest.raises(BadRow, match="a rule of the database"), write_errors(PATH):
         raise of(apsw.SQLITE_CONSTRAINT_NOTNULL)

@@ -26,10 +26,10 @@ class WorkOrder(Struct, frozen=True):
 
 async def delegated(speaker: Speaker, work: WorkOrder) -> Task:
     seconds = work.seconds
-    if seconds is not None and not 0 < seconds <= delegate.LONGEST:
+    if seconds is not None and not 0 < seconds <= delegate.MAX_TASK_SECONDS:
         raise BadValue(
             f"deadline_seconds = {seconds:g} is out of range",
-            detail=f"expected 0 to {delegate.LONGEST:g}",
+            detail=f"expected 0 to {delegate.MAX_TASK_SECONDS:g}",
         )
     core, turn = speaker.core, speaker.turn
     target = core.directory.meant_by(work.target)

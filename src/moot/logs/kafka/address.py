@@ -1,7 +1,7 @@
 """Where the brokers are, as `log.url` says it: `kafka://HOST:PORT[,HOST:PORT…][?option=value&…]`.
 
-Options are those of librdkafka, passed through as they are, so that TLS and SASL work as its documentation says; only
-the families that concern the connection are taken. What is shown of an address never has them.
+Options are those of librdkafka, passed on unchanged, so that TLS and SASL work as its documentation says; only options
+about the connection are accepted. They are never shown.
 """
 
 import logging
@@ -14,7 +14,7 @@ from msgspec import Struct
 from moot.errors import BadValue
 
 _QUIET = logging.getLogger("moot.kafka.client")
-"""librdkafka tells of every connection it tries; what matters of it is told by whoever asked for something."""
+"""librdkafka logs every connection it tries; the callers here log what matters."""
 _QUIET.addHandler(logging.NullHandler())
 _QUIET.propagate = False
 _QUIET.setLevel(logging.CRITICAL)
@@ -23,7 +23,7 @@ SCHEME = "kafka://"
 FAMILIES = ("security.", "sasl.", "ssl.", "socket.", "broker.address.", "client.dns.", "https.")
 _SERVER = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 _NAME = re.compile(r"[a-z]+(\.[a-z]+)+")
-"""As options are called; what follows another option may be the rest of its value."""
+"""The form of option names. After another option, what looks like one may be the rest of a value."""
 
 
 class Brokers(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Brokers(Struct, frozen=True):
         return f"{SCHEME}{self.servers}"
 
     def client(self, **more: Any) -> dict[str, Any]:
-        """How any client is set up."""
+        """The configuration that all clients share."""
         return {
             "bootstrap.servers": self.servers,
             "reconnect.backoff.max.ms": 500,
@@ -51,7 +51,7 @@ def is_kafka(url: str) -> bool:
 
 
 def brokers_of(url: str) -> Brokers:
-    """What a `log.url` means. Where it cannot be read no piece of it is told: it may be one of a password."""
+    """Parse a `log.url`. The error quotes nothing of it: any part may be a password."""
     servers, _, query = url.removeprefix(SCHEME).partition("?")
     servers = servers.rstrip("/")
     if not all(_SERVER.fullmatch(server) for server in servers.split(",")):
@@ -60,11 +60,11 @@ def brokers_of(url: str) -> Brokers:
     for n, pair in enumerate(query.split("&") if query else (), 1):
         name, equals, value = pair.partition("=")
         if not equals or not name.startswith(FAMILIES):
-            which = f"option {n} behind the ?" if options or not _NAME.fullmatch(name) else name
+            option = f"option {n} behind the ?" if options or not _NAME.fullmatch(name) else name
             raise _unreadable(
-                f"{which} is not about the connection",
+                f"{option} is not about the connection",
                 f"expected NAME=VALUE as in librdkafka, where NAME begins with {', '.join(FAMILIES)}",
-                f"leave {which} out",
+                f"leave {option} out",
             )
         options[name] = unquote(value)
     return Brokers(servers, options)

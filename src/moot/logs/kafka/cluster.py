@@ -1,7 +1,7 @@
-"""Topics of the brokers: made, described and dropped, and the newest record of each. How far agents have read in them:
+"""Topics of the brokers: create, describe and drop them, and read the newest record of each. How far agents have read:
 offsets.py.
 
-Every call is made in a thread and typed here: the client's answers are not. Trouble is `KafkaOutOfReach`.
+Every call runs in a thread, and its answer is typed here: the client's are not. Trouble is `KafkaOutOfReach`.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ from confluent_kafka.cimpl import NewTopic
 from msgspec import Struct, structs
 
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.record import Envelope, UnreadableRecord, decoded
+from moot.logs.kafka.record import Envelope, UnreadableRecord, decode_record
 
 SECONDS = 5.0
-"""So long an answer is waited for."""
+"""Timeout of a request."""
 POLL_SECONDS = 0.2
 NEWEST = -2001
 """For librdkafka: one before the end."""
@@ -30,7 +30,7 @@ TRIES = 10
 AGAIN_SECONDS = 0.3
 COMING_UP = (
     KafkaError.BROKER_NOT_AVAILABLE,
-    KafkaError.INVALID_REPLICATION_FACTOR,  # nobody has come yet to keep it
+    KafkaError.INVALID_REPLICATION_FACTOR,  # no broker has joined yet
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_CONTROLLER,
 )
@@ -43,12 +43,12 @@ class KafkaOutOfReach(Exception):
     """The brokers do not answer, or not as they should."""
 
 
-class TopicFound(Struct, frozen=True):
+class Topic(Struct, frozen=True):
     name: str
     identity: str
     partitions: int
     is_new: bool = False
-    """It was made by whoever asked."""
+    """This call created it."""
 
 
 class Cluster:
@@ -63,72 +63,72 @@ class Cluster:
             self._client = AdminClient(self._brokers.client(error_cb=ignore))
         return self._client
 
-    async def make_topics(self, names: Iterable[str], partitions: int = 1) -> dict[str, TopicFound]:
-        """Those that are not there yet; all of them as they are then."""
-        wanted = list(dict.fromkeys(names))
-        new: set[str] = await self._in_thread(self._make, wanted, partitions)
-        found = await self.topics(wanted)
+    async def make_topics(self, names: Iterable[str], partitions: int = 1) -> dict[str, Topic]:
+        """Create the missing topics; returns all of them as they are then."""
+        distinct = list(dict.fromkeys(names))
+        created: set[str] = await self._in_thread(self._make, distinct, partitions)
+        topics = await self.topics(distinct)
         tries = TRIES
-        while len(found) < len(wanted) and tries:  # one that was just made is not known to everybody at once
+        while len(topics) < len(distinct) and tries:  # a new topic is not known to all brokers at once
             await asyncio.sleep(AGAIN_SECONDS)
-            found, tries = await self.topics(wanted), tries - 1
-        if len(found) == len(wanted):
-            return {name: structs.replace(topic, is_new=name in new) for name, topic in found.items()}
-        missing = ", ".join(name for name in wanted if name not in found)
+            topics, tries = await self.topics(distinct), tries - 1
+        if len(topics) == len(distinct):
+            return {name: structs.replace(topic, is_new=name in created) for name, topic in topics.items()}
+        missing = ", ".join(name for name in distinct if name not in topics)
         raise KafkaOutOfReach(f"topics were made and are not there: {missing}")
 
     def _make(self, names: list[str], partitions: int) -> set[str]:
-        new: set[str] = set()
+        created: set[str] = set()
         if not names:
-            return new
+            return created
         topics = [NewTopic(name, partitions, -1) for name in names]
-        for name, each in self._admin.create_topics(topics, request_timeout=SECONDS).items():
-            error = _error(each)
+        for name, future in self._admin.create_topics(topics, request_timeout=SECONDS).items():
+            error = _error(future)
             if error is None:
-                new.add(name)
+                created.add(name)
             elif not is_error(error, KafkaError.TOPIC_ALREADY_EXISTS):
                 raise error
-        return new
+        return created
 
     async def drop_topics(self, names: Iterable[str]) -> None:
         await self._in_thread(self._drop, list(names))
 
     def _drop(self, names: list[str]) -> None:
-        for each in self._admin.delete_topics(names, request_timeout=SECONDS).values() if names else ():
-            error = _error(each)
+        for future in self._admin.delete_topics(names, request_timeout=SECONDS).values() if names else ():
+            error = _error(future)
             if error is not None and not is_error(error, KafkaError.UNKNOWN_TOPIC_OR_PART):
                 raise error
 
-    async def topics(self, names: Iterable[str]) -> dict[str, TopicFound]:
-        """Those of them that are there."""
-        found: dict[str, TopicFound] = await self._in_thread(self._describe, list(names))
-        return found
+    async def topics(self, names: Iterable[str]) -> dict[str, Topic]:
+        """Those of these topics that exist."""
+        topics: dict[str, Topic] = await self._in_thread(self._describe, list(names))
+        return topics
 
-    def _describe(self, names: list[str]) -> dict[str, TopicFound]:
-        found: dict[str, TopicFound] = {}
+    def _describe(self, names: list[str]) -> dict[str, Topic]:
+        topics: dict[str, Topic] = {}
         if not names:
-            return found
-        asked = self._admin.describe_topics(TopicCollection(names), request_timeout=SECONDS)
-        for name, each in asked.items():
-            error = _error(each)
+            return topics
+        answers = self._admin.describe_topics(TopicCollection(names), request_timeout=SECONDS)
+        for name, future in answers.items():
+            error = _error(future)
             if error is None:
-                answer = each.result()
-                found[name] = TopicFound(name, str(answer.topic_id), len(answer.partitions))
+                description = future.result()
+                topics[name] = Topic(name, str(description.topic_id), len(description.partitions))
             elif not is_error(error, KafkaError.UNKNOWN_TOPIC_OR_PART):
                 raise error
-        return found
+        return topics
 
-    async def newest(self, topics: Iterable[TopicFound]) -> dict[str, list[Envelope]]:
-        """The newest record of each partition that has one, by topic; of those topics that answered."""
-        found: dict[str, list[Envelope]] = await self._in_thread(self._read_newest, list(topics))
-        return found
+    async def newest(self, topics: Iterable[Topic]) -> dict[str, list[Envelope]]:
+        """The newest record of each partition, by topic. Topics that did not answer are left out."""
+        records: dict[str, list[Envelope]] = await self._in_thread(self._read_newest, list(topics))
+        return records
 
-    def _read_newest(self, topics: list[TopicFound]) -> dict[str, list[Envelope]]:
-        """All at once: one that does not answer takes no time from the others."""
+    def _read_newest(self, topics: list[Topic]) -> dict[str, list[Envelope]]:
+        """All topics at once, so that a silent one does not delay the others."""
         silent = {(topic.name, part) for topic in topics for part in range(topic.partitions)}
-        found: dict[str, list[Envelope]] = {topic.name: [] for topic in topics}
+        records: dict[str, list[Envelope]] = {topic.name: [] for topic in topics}
         if not silent:
-            return found
+            return records
         options = {"group.id": "moot-none", "enable.auto.commit": False, "enable.partition.eof": True}
         consumer = Consumer(self._brokers.client(**options))
         try:
@@ -141,15 +141,15 @@ class Cluster:
                 place = (str(message.topic()), int(message.partition() or 0))
                 if place in silent and message.error() is None:
                     with suppress(UnreadableRecord):
-                        found[place[0]].append(decoded(message.value()).envelope)
+                        records[place[0]].append(decode_record(message.value()).envelope)
                 silent.discard(place)
         finally:
             consumer.close()
         unanswered = {name for name, _ in silent}
-        return {name: records for name, records in found.items() if name not in unanswered}
+        return {name: envelopes for name, envelopes in records.items() if name not in unanswered}
 
     async def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """A broker that is just coming up asks to be asked again."""
+        """Retry while a broker is starting up."""
         tries = TRIES
         while True:
             tries -= 1
@@ -157,7 +157,7 @@ class Cluster:
                 return await in_thread(self._threads, work, *arguments)
             except KafkaException as error:
                 if not tries or not any(is_error(error, code) for code in COMING_UP):
-                    raise KafkaOutOfReach(spoken(error)) from error
+                    raise KafkaOutOfReach(error_text(error)) from error
             except TimeoutError as error:
                 raise KafkaOutOfReach("the brokers do not answer") from error
             await asyncio.sleep(AGAIN_SECONDS)
@@ -167,7 +167,7 @@ class Cluster:
 
 
 async def in_thread(threads: ThreadPoolExecutor, work: Callable[..., Any], *arguments: Any) -> Any:
-    """In threads that somebody owns: nobody who ends waits for brokers that do not answer."""
+    """Run in threads of the caller, which it can abandon: closing must not wait for silent brokers."""
     return await asyncio.get_running_loop().run_in_executor(threads, partial(work, *arguments))
 
 
@@ -175,8 +175,8 @@ def is_error(error: BaseException, code: int) -> bool:
     return isinstance(error, KafkaException) and bool(error.args) and error.args[0].code() == code
 
 
-def spoken(error: KafkaException) -> str:
-    """What the client says of it, in words."""
+def error_text(error: KafkaException) -> str:
+    """The client's description of an error."""
     [reason, *_] = error.args or (error,)
     return str(reason.str() if isinstance(reason, KafkaError) else reason)
 
@@ -187,12 +187,12 @@ def _is_trouble(message: Any) -> bool:
 
 
 def ignore(error: KafkaError) -> None:
-    """Every call says by itself how it went."""
+    """Errors are reported by each call itself."""
 
 
-def _error(each: "Future[Any]") -> BaseException | None:
+def _error(future: "Future[Any]") -> BaseException | None:
     try:
-        each.result(SECONDS * 2)  # the client gives up before
+        future.result(SECONDS * 2)  # the client times out before that
     except KafkaException as error:
         return error
     return None

@@ -1,7 +1,7 @@
-"""What the topics of a home say, from the first record they keep: for `moot replay`, which holds it against the store.
+"""What the topics of a home contain, from their oldest record on: for `moot replay`, which compares it with the store.
 
-Only that something was said or changed, and where. Records of other homes and what makes no sense are passed over; what
-is older than the first kept record is told by nobody, and comes from the store.
+Records say only that something was posted or changed, and where. Records of other homes and unreadable ones are
+skipped; what is older than the oldest record is in the store only.
 """
 
 import asyncio
@@ -11,8 +11,8 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.cluster import KafkaOutOfReach, spoken
-from moot.logs.kafka.record import UnreadableRecord, decoded, event_of
+from moot.logs.kafka.cluster import KafkaOutOfReach, error_text
+from moot.logs.kafka.record import UnreadableRecord, decode_record, event_of
 from moot.model.event import Event
 from moot.model.ids import ParticipantId
 from moot.model.records.topic import TOPICS
@@ -22,12 +22,12 @@ AT_ONCE = 500
 SECONDS = 5.0
 
 
-async def recorded(
+async def recorded_events(
     brokers: Brokers, topics: Records, outbox: OutboxReads, agents: Iterable[ParticipantId]
 ) -> AsyncIterator[Event]:
-    """Of the topics of these agents, one after the other."""
+    """The events in the topics of these agents, topic by topic."""
     instance = await outbox.instance()
-    wanted = set(agents)
+    chosen = set(agents)
     consumer = Consumer(
         brokers.client(
             **{"group.id": "moot-none", "enable.auto.commit": False, "auto.offset.reset": "earliest"}
@@ -35,13 +35,13 @@ async def recorded(
     )
     try:
         for topic in await topics.records(TOPICS.all()):
-            for part in range(topic.partitions) if topic.agent in wanted else ():
+            for part in range(topic.partitions) if topic.agent in chosen else ():
                 async for value in _records(consumer, topic.name, part):
                     event = _event(value, instance)
                     if event is not None:
                         yield event
     except KafkaException as error:
-        raise KafkaOutOfReach(spoken(error)) from error
+        raise KafkaOutOfReach(error_text(error)) from error
     finally:
         await asyncio.to_thread(consumer.close)
 
@@ -64,7 +64,7 @@ async def _records(consumer: Consumer, topic: str, part: int) -> AsyncIterator[b
 
 def _event(value: bytes | None, instance: str) -> Event | None:
     try:
-        envelope = decoded(value).envelope
+        envelope = decode_record(value).envelope
     except UnreadableRecord:
         return None
     return event_of(envelope) if envelope.instance == instance else None

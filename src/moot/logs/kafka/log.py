@@ -1,7 +1,7 @@
-"""The log over Kafka: followed as the embedded one, from the store; others are told by records, and tell us by theirs.
+"""The log over Kafka: events come from the store, as in the embedded log; records carry the hints between processes.
 
-Safety needs the store alone. That something happened is learnt from a record in milliseconds, or from the sweep. A
-process that only looks, or says one thing and goes, never speaks to a broker: `serve` begins it.
+Safety needs the store alone. A record brings a hint within milliseconds; where it is lost, the sweep finds the event. A
+process that only reads, or posts once and ends, never connects to a broker: only `serve` does.
 """
 
 import asyncio
@@ -28,20 +28,20 @@ from moot.settings.values import LogSettings
 log = structlog.get_logger("moot.kafka")
 
 START_SECONDS = 2.0
-"""So long a start waits for brokers, to hear that something is wrong with its settings; the rest is done meanwhile."""
+"""How long a start waits for brokers, to report wrong settings; the start goes on without them after that."""
 LOOK_SECONDS = 0.01
 PATIENCE_SECONDS = 30.0
-"""So long a straggling transaction is waited for; then the sweep has it."""
+"""How long to wait for a slow transaction; after that the sweep finds its events."""
 CONCERNS_READERS = frozenset(
     {EventType.AGENT_JOINED, EventType.CONVERSATION_CREATED, EventType.CONVERSATION_JOINED}
 )
-MOST_WAITING = 1_000_000
-"""Rows of the outbox; beyond that nothing new is taken."""
+MAX_OUTBOX_ROWS = 1_000_000
+"""With more unpublished rows, new writes are refused."""
 DEPTH_SECONDS = 5.0
 
 
 class StoreOfLog(StoreOfTopics, EventReads, Protocol):
-    """What of the store is used here."""
+    """What the log needs from the store."""
 
 
 class KafkaLog(EmbeddedLog):
@@ -61,7 +61,7 @@ class KafkaLog(EmbeddedLog):
         self._looking: asyncio.Task[None] | None = None
 
     async def serve(self, host: HostId, agents: Iterable[ParticipantId], *, watches: bool) -> None:
-        mine = list(agents)
+        served = list(agents)
         if self.relay is None or self.wakes is None:
             instance = await self._store.instance()
             self.relay = Relay(
@@ -77,7 +77,7 @@ class KafkaLog(EmbeddedLog):
                 self._brokers,
                 self.places,
                 instance=instance,
-                look=self.grown,
+                look=self.expect,
                 on_records=self._on_records,
             )
             self.watch(self._on_events)
@@ -85,16 +85,16 @@ class KafkaLog(EmbeddedLog):
             self._serving = [loop.create_task(self.relay.run()), loop.create_task(self._keep_depth())]
         try:
             async with asyncio.timeout(0 if self.wakes.is_behind else START_SECONDS):
-                await self.wakes.serve(mine, watches=watches)
+                await self.wakes.serve(served, watches=watches)
         except (KafkaOutOfReach, TimeoutError) as trouble:
-            # Nobody waits for brokers, and nobody twice: the sweep does their work meanwhile.
-            why = str(trouble) or f"no answer within {START_SECONDS:g} s"
-            log.warning("Kafka is out of reach", action="kafka_away", error=why)
+            # Do not wait longer for brokers: the sweep does their work meanwhile.
+            reason = str(trouble) or f"no answer within {START_SECONDS:g} s"
+            log.warning("Kafka is out of reach", action="kafka_away", error=reason)
             self.wakes.refresh()
         stopped, placed = self.places.stopped, self.places.known
-        if taken := [stopped[agent] for agent in mine if agent in stopped and agent not in placed]:
+        if in_use := [stopped[agent] for agent in served if agent in stopped and agent not in placed]:
             raise BadValue(
-                f"{', '.join(sorted(taken))}: log.topic_prefix has to tell them apart",
+                f"{', '.join(sorted(in_use))}: log.topic_prefix has to tell them apart",
                 detail="two homes that share brokers need topics of their own",
                 fix=("set log.topic_prefix to a name of this home", "delete the topics, if nobody uses them"),
             )
@@ -116,8 +116,8 @@ class KafkaLog(EmbeddedLog):
         if self.relay is not None:
             self.relay.hinted()
 
-    def grown(self, event: int) -> None:
-        """A record says that everything up to an event can be read, or can be soon; 0: that there may be something."""
+    def expect(self, event: int) -> None:
+        """A record says that events up to this one are readable now or soon; 0: there may be new events."""
         self._awaited = max(self._awaited, event)
         if self._looking is None or self._looking.done():
             self._looking = asyncio.get_running_loop().create_task(self._look_until())
@@ -137,11 +137,11 @@ class KafkaLog(EmbeddedLog):
             self.wakes.refresh()
 
     async def _keep_depth(self) -> None:
-        """Nothing new is taken while more waits to be told than a disk should be filled with."""
+        """Refuse new writes while too many rows wait to be published, before they fill the disk."""
         while True:
             with suppress(MootError):
-                self._depth = await self._store.outbox_depth(MOST_WAITING + 1)
-                self.refusal = overfull() if self._depth.rows > MOST_WAITING else None
+                self._depth = await self._store.outbox_depth(MAX_OUTBOX_ROWS + 1)
+                self.refusal = outbox_full() if self._depth.rows > MAX_OUTBOX_ROWS else None
             await asyncio.sleep(DEPTH_SECONDS)
 
     def figures(self) -> LogFigures:
@@ -170,13 +170,13 @@ class KafkaLog(EmbeddedLog):
 
 
 def kafka_log(store: StoreOfLog, clock: Clock, settings: LogSettings) -> KafkaLog:
-    """As it is set."""
+    """The log that the settings describe."""
     return KafkaLog(store, clock, brokers_of(settings.url), settings.topic_prefix)
 
 
-def overfull() -> StoreUnwritable:
+def outbox_full() -> StoreUnwritable:
     return StoreUnwritable(
-        f"more than {MOST_WAITING} records wait for Kafka",
+        f"more than {MAX_OUTBOX_ROWS} records wait for Kafka",
         detail="nothing new is taken until they are published; everything that was said can be read",
         fix=("bring the brokers of log.url back",),
         retry_after_ms=30_000,

@@ -1,12 +1,12 @@
-"""How far each agent has read: offsets of groups that nobody is a member of, read and written from outside.
+"""How far each agent has read: offsets of groups without members, read and written from outside.
 
-Nothing here may hold up anything else. librdkafka 2.16 asks the coordinator of a group once and may then wait for good
-(its answer "not yet" is tried again only when a connection changes); asked to give up by itself it frees what it still
-needs, and the process ends when the coordinator is back. So requests are made without an end of their own, by a client
-that does nothing else, and whoever has waited long enough drops that client: all it had under way ends with it.
+Nothing here may delay anything else. librdkafka 2.16 asks the coordinator of a group once and may then wait for ever
+(it repeats the request only when a connection changes). With a timeout of its own it frees memory that it still needs,
+and crashes the process when the coordinator is back. So requests have no timeout, a client of their own makes them, and
+the caller drops that client when it has waited long enough: all its requests end with it.
 
-Reading goes by a consumer that lives as long as its question. The admin client's way of reading ends the process when
-the coordinator has moved, and is done rarely enough: once for each agent, when its topics are first read.
+Each read uses a consumer of its own: reading through the admin client crashes the process when the coordinator has
+moved. Reads are rare: once for each agent, when its topics are first read.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,15 +19,15 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaExcepti
 from confluent_kafka.admin import AdminClient
 
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.cluster import KafkaOutOfReach, Place, ignore, in_thread, spoken
+from moot.logs.kafka.cluster import KafkaOutOfReach, Place, error_text, ignore, in_thread
 
 READ_SECONDS = 5.0
 WRITE_SECONDS = 5.0
-"""So long an answer is waited for."""
-NEVER_SECONDS = 3600.0
-KNOCK = "moot-knock"
-"""A topic that need not be there: only brokers that answer for it are asked for more."""
-KNOCK_SECONDS = 3.0
+"""Timeout of a request."""
+NO_TIMEOUT_SECONDS = 3600.0
+PROBE_TOPIC = "moot-knock"
+"""Asking for this topic, which need not exist, shows whether the brokers answer at all."""
+PROBE_SECONDS = 3.0
 THREADS = 4
 
 
@@ -39,9 +39,9 @@ class GroupOffsets:
         self._client: AdminClient | None = None
 
     async def read(self, group: str, places: Iterable[Place]) -> dict[Place, int]:
-        """How far a group has read; places it has never read are left out."""
-        found: dict[Place, int] = await self._in_thread(self._read, group, list(places))
-        return found
+        """How far a group has read; places that it never read are left out."""
+        offsets: dict[Place, int] = await self._in_thread(self._read, group, list(places))
+        return offsets
 
     def _read(self, group: str, places: list[Place]) -> dict[Place, int]:
         if not places:
@@ -50,58 +50,56 @@ class GroupOffsets:
             self._brokers.client(**{"group.id": group, "enable.auto.commit": False, "error_cb": ignore})
         )
         try:
-            kept = consumer.committed([TopicPartition(*place) for place in places], timeout=READ_SECONDS)
+            committed = consumer.committed([TopicPartition(*place) for place in places], timeout=READ_SECONDS)
         finally:
             consumer.close()
-        for one in kept:
-            if one.error is not None:
-                raise KafkaException(one.error)
-        return {(one.topic, one.partition): one.offset for one in kept if one.offset >= 0}
+        for place in committed:
+            if place.error is not None:
+                raise KafkaException(place.error)
+        return {(place.topic, place.partition): place.offset for place in committed if place.offset >= 0}
 
     async def write(self, by_group: Mapping[str, Mapping[Place, int]]) -> None:
         await self._in_thread(self._write, by_group)
 
     def _write(self, by_group: Mapping[str, Mapping[Place, int]]) -> None:
-        """One at a time, and all or nothing as far as the client is concerned."""
+        """One write at a time; after a failure the client is dropped."""
         with self._writing:
             if self._client is None:
                 self._client = AdminClient(self._brokers.client(error_cb=ignore))
-            self._client.list_topics(KNOCK, timeout=KNOCK_SECONDS)
+            self._client.list_topics(PROBE_TOPIC, timeout=PROBE_SECONDS)
             trouble = ""
             try:
-                _all_taken(_asked(self._client, by_group))
+                _require_success(_alter(self._client, by_group))
             except KafkaException as error:
-                trouble = spoken(error)
+                trouble = error_text(error)
             except TimeoutError:
                 trouble = "the coordinator of a group does not answer"
             if trouble:
-                self._client = (
-                    None  # here, where nobody waits for its end, and nothing else holds it any more
-                )
+                self._client = None  # dropped in this thread, where its end delays nobody
                 raise KafkaOutOfReach(trouble)
 
     async def _in_thread(self, work: Any, *arguments: Any) -> Any:
         try:
             return await in_thread(self._threads, work, *arguments)
         except KafkaException as error:
-            raise KafkaOutOfReach(spoken(error)) from error
+            raise KafkaOutOfReach(error_text(error)) from error
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _asked(client: AdminClient, by_group: Mapping[str, Mapping[Place, int]]) -> "list[Future[Any]]":
-    asked: list[Future[Any]] = []
+def _alter(client: AdminClient, by_group: Mapping[str, Mapping[Place, int]]) -> "list[Future[Any]]":
+    futures: list[Future[Any]] = []
     for group, offsets in by_group.items():
         places = [TopicPartition(topic, part, offset) for (topic, part), offset in offsets.items()]
         request = [ConsumerGroupTopicPartitions(group, places)]
-        asked += client.alter_consumer_group_offsets(request, request_timeout=NEVER_SECONDS).values()
-    return asked
+        futures += client.alter_consumer_group_offsets(request, request_timeout=NO_TIMEOUT_SECONDS).values()
+    return futures
 
 
-def _all_taken(asked: "Iterable[Future[Any]]") -> None:
+def _require_success(futures: "Iterable[Future[Any]]") -> None:
     until = monotonic() + WRITE_SECONDS
-    for each in asked:
-        for place in each.result(max(until - monotonic(), 0)).topic_partitions:
+    for future in futures:
+        for place in future.result(max(until - monotonic(), 0)).topic_partitions:
             if place.error is not None:
                 raise KafkaException(place.error)

@@ -1,7 +1,7 @@
-"""The producer: records in, and for every one of them a definite answer. One thread serves its callbacks.
+"""The producer: for every record there is a definite answer. One thread serves its callbacks.
 
-Idempotent, `acks=all`. Whatever goes wrong beyond a refused record, this producer is given up and the next batch makes
-a new one; a record that was not acknowledged may have been written all the same, which readers pass over.
+Idempotent, `acks=all`. On any error but a refused record the producer is closed, and the next batch opens a new one. A
+record without an acknowledgement may still have been written; readers skip such repeats.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from moot.logs.kafka.address import Brokers
 log = structlog.get_logger("moot.kafka")
 
 DELIVERY_MS = 5_000
-"""So long a record is tried; a hint that takes longer is made by the sweep."""
+"""How long a record is tried; the sweep makes up for hints that take longer."""
 POLL_SECONDS = 0.2
 
 
-class Sent:
+class PublishedBatch:
     """The answers to one batch, counted in the thread that gets them."""
 
     def __init__(self, count: int, loop: asyncio.AbstractEventLoop) -> None:
@@ -30,14 +30,14 @@ class Sent:
         self.done: asyncio.Future[None] = loop.create_future()
         self._loop = loop
 
-    def report(self, n: int) -> Any:
-        def reported(error: KafkaError | None, _: object) -> None:
+    def callback_for(self, n: int) -> Any:
+        def on_delivery(error: KafkaError | None, _: object) -> None:
             self.acknowledged[n] = error is None
             self.left -= 1
             if not self.left:
                 self.end()
 
-        return reported
+        return on_delivery
 
     def end(self) -> None:
         self._loop.call_soon_threadsafe(self._settle)
@@ -66,22 +66,22 @@ class Outlet:
         self._ending = threading.Event()
 
     async def publish(self, records: Sequence[tuple[str, str, bytes]]) -> list[bool]:
-        """Topic, key and value of each; which were acknowledged."""
+        """Publish records of topic, key and value; returns which were acknowledged."""
         loop = asyncio.get_running_loop()
-        sent = Sent(len(records), loop)
+        batch = PublishedBatch(len(records), loop)
         try:
-            producer = self._opened()
+            producer = self._open()
             for n, (topic, key, value) in enumerate(records):
-                producer.produce(topic, value, key.encode(), on_delivery=sent.report(n))
+                producer.produce(topic, value, key.encode(), on_delivery=batch.callback_for(n))
             async with asyncio.timeout(self._patience):
-                await sent.done
+                await batch.done
         except (KafkaException, BufferError, SystemError, TimeoutError) as error:
             log.warning("records were not taken", action="publish_failed", error=str(error))
-        if not all(sent.acknowledged):
+        if not all(batch.acknowledged):
             await self.close()
-        return sent.acknowledged
+        return batch.acknowledged
 
-    def _opened(self) -> Producer:
+    def _open(self) -> Producer:
         if self._producer is None:
             self._producer = Producer({**self._config, "error_cb": _ignore})
             self._ending = threading.Event()
@@ -92,8 +92,8 @@ class Outlet:
         return self._producer
 
     def _serve(self, producer: Producer, ending: threading.Event) -> None:
-        """Answers are handed out here. A producer that cannot go on says so by raising: then nobody answers any more,
-        and whoever waits runs into its patience."""
+        """Call the delivery callbacks. A producer that cannot go on raises; then no more answers come, and `publish`
+        times out."""
         while not ending.is_set():
             try:
                 producer.poll(POLL_SECONDS)
@@ -102,7 +102,7 @@ class Outlet:
                 return
 
     async def close(self) -> None:
-        """What is still under way is given up."""
+        """Give up what is still under way."""
         producer, self._producer = self._producer, None
         if producer is None:
             return
@@ -120,4 +120,4 @@ class Outlet:
 
 
 def _ignore(error: KafkaError) -> None:
-    """A connection that is lost comes back by itself; what was not taken is told by its own answer."""
+    """Lost connections come back by themselves; records that were not accepted are reported by their callbacks."""

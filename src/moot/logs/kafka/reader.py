@@ -1,9 +1,8 @@
-"""The consumer: one per process, told what to read, never a member of a group. One thread serves it.
+"""The consumer: one per process, which is told what to read and is never a member of a group. One thread serves it.
 
-What it reads is handed to the loop in batches. Where more waits than is wanted it pauses. Positions are given by
-whoever assigns (offsets of agents live in groups of their own); a position that the log no longer has begins at the
-end, and is said to be lost. Reading from the end begins once the broker has said where that is, and what else is read
-goes on meanwhile.
+It passes records to the loop in batches, and pauses while too many wait there. The caller gives the offsets to begin at
+(those of agents live in groups of their own). Where the topic no longer has an offset, reading begins at the end, and
+`on_loss` is called. Reading from the end begins once the broker has said where that is; other topics go on meanwhile.
 """
 
 import asyncio
@@ -24,17 +23,17 @@ log = structlog.get_logger("moot.kafka")
 
 POLL_SECONDS = 0.2
 AT_ONCE = 500
-MOST_WAITING = 1000
+MAX_WAITING_RECORDS = 1000
 END_SECONDS = 2.0
-"""So long the end of a topic is waited for, and nothing read meanwhile."""
+"""Timeout for the end of a topic; nothing is read while it is asked for."""
 COUNT_SECONDS = 1.0
-"""So often it counts what it has not read."""
+"""How often the unread records are counted."""
 SILENT_SECONDS = 5.0
-"""After so long it is asked for again."""
+"""Pause before a silent topic is asked again."""
 SILENT = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
 
 
-class RecordRead(Struct, frozen=True):
+class ReceivedRecord(Struct, frozen=True):
     topic: str
     part: int
     place: int
@@ -42,16 +41,16 @@ class RecordRead(Struct, frozen=True):
     value: bytes | None
 
 
-Take = Callable[[list[RecordRead]], None]
-Began = Callable[[dict[Place, int]], None]
-"""Where reading has begun."""
+Take = Callable[[list[ReceivedRecord]], None]
+OnBegin = Callable[[dict[Place, int]], None]
+"""Called with the offsets where reading has begun."""
 
 
 class TopicReader:
-    def __init__(self, brokers: Brokers, take: Take, began: Began, lost: Callable[[], None]) -> None:
+    def __init__(self, brokers: Brokers, take: Take, on_begin: OnBegin, on_loss: Callable[[], None]) -> None:
         self._take = take
-        self._began = began
-        self._lost = lost
+        self._on_begin = on_begin
+        self._on_loss = on_loss
         self._loop = asyncio.get_running_loop()
         self._consumer = Consumer(
             brokers.client(
@@ -66,9 +65,9 @@ class TopicReader:
         )
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._to_begin: dict[Place, int | None] = {}
-        """Places to be read that are not yet, each with its offset; None for its end."""
+        """Places whose reading has not begun yet, each with its offset; None for its end."""
         self._silent_until: dict[Place, float] = {}
-        """Of these, those whose end nobody told, and until when they are left alone."""
+        """Those of them whose end the broker did not tell, and when to ask again."""
         self._ending = threading.Event()
         self._waiting = 0
         self._was_down = False
@@ -79,13 +78,13 @@ class TopicReader:
         self._thread.start()
 
     def read(self, places: dict[Place, int | None]) -> None:
-        """Read these too, each from an offset, or from its end as it is by then; said to be lost when that is done, as
-        what lies before is told by nobody."""
+        """Read these too, each from an offset or from its end. Calls `on_loss` then, as nothing reports earlier
+        records."""
         self._requests.put(lambda: self._to_begin.update(places))
 
     def leave(self, places: Iterable[Place]) -> None:
-        gone = set(places)
-        self._requests.put(lambda: self._leave(gone))
+        left = set(places)
+        self._requests.put(lambda: self._leave(left))
 
     async def close(self) -> None:
         self._ending.set()
@@ -100,39 +99,39 @@ class TopicReader:
                     self._requests.get_nowait()()
                 self._begin()
                 self._count_unread()
-                if self._waiting > MOST_WAITING:
+                if self._waiting > MAX_WAITING_RECORDS:
                     self._ending.wait(POLL_SECONDS / 10)
                     continue
                 first = self._consumer.poll(POLL_SECONDS)
                 if first is not None:
-                    self._hand_over([first, *self._consumer.consume(AT_ONCE, 0)])
+                    self._pass_on([first, *self._consumer.consume(AT_ONCE, 0)])
             except (KafkaException, SystemError, RuntimeError) as error:
                 log.warning("reading failed", action="reader_failed", error=str(error))
                 self._ending.wait(POLL_SECONDS)
         self._consumer.close()
 
     def _begin(self) -> None:
-        begun: dict[Place, int] = {}
+        starts: dict[Place, int] = {}
         for place, offset in list(self._to_begin.items()):
             if self._silent_until.get(place, 0.0) > monotonic():
                 continue
             try:
-                begun[place] = self._end(*place) if offset is None else offset
+                starts[place] = self._end(*place) if offset is None else offset
             except KafkaException as error:
                 if any(is_error(error, code) for code in SILENT):
                     self._silent_until[place] = monotonic() + SILENT_SECONDS
-                    break  # what is read goes on first, and the next one is asked for then
-        if not begun:
+                    break  # read on first; the next place is asked for after that
+        if not starts:
             return
-        self._consumer.incremental_assign([TopicPartition(*place, start) for place, start in begun.items()])
-        for place in begun:
+        self._consumer.incremental_assign([TopicPartition(*place, start) for place, start in starts.items()])
+        for place in starts:
             del self._to_begin[place]
             self._silent_until.pop(place, None)
-        self._tell(self._began, begun)
-        self._tell(self._lost)
+        self._call(self._on_begin, starts)
+        self._call(self._on_loss)
 
     def _count_unread(self) -> None:
-        """By what the client knows of each topic's end from its last fetch: nobody is asked."""
+        """Count unread records by the ends that the client knows from its last fetch; the brokers are not asked."""
         if monotonic() < self._counted_at + COUNT_SECONDS:
             return
         self._counted_at = monotonic()
@@ -151,26 +150,26 @@ class TopicReader:
         self._consumer.incremental_unassign([TopicPartition(*place) for place in places - waiting])
 
     def _end(self, topic: str, part: int) -> int:
-        """Where the next record will be. (Asked through the admin client it may end the whole process.)"""
+        """The offset of the next record. (Asking through the admin client can crash the process.)"""
         _, end = self._consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=END_SECONDS)
         return int(end)
 
-    def _hand_over(self, messages: list[Any]) -> None:
+    def _pass_on(self, messages: list[Any]) -> None:
         batch = []
         for message in messages:
             error = message.error()
             if error is None:
                 batch.append(
-                    RecordRead(message.topic(), message.partition(), message.offset(), message.value())
+                    ReceivedRecord(message.topic(), message.partition(), message.offset(), message.value())
                 )
             elif error.code() == KafkaError._AUTO_OFFSET_RESET:
                 self._begin_at_end(message)
         if self._was_down:
             self._was_down = False
-            self._tell(self._lost)
+            self._call(self._on_loss)
         if batch:
             self._waiting += len(batch)
-            self._tell(self._taken, batch)
+            self._call(self._deliver, batch)
 
     def _begin_at_end(self, message: Any) -> None:
         log.warning("records were lost", action="offset_lost", topic=message.topic())
@@ -178,15 +177,15 @@ class TopicReader:
         self._to_begin[message.topic(), message.partition()] = None
 
     def _on_error(self, error: KafkaError) -> None:
-        """Connections come back by themselves; what happened meanwhile is looked for when something comes again."""
+        """Connections come back by themselves; the next record then triggers a look for what was missed."""
         self._was_down = True
 
-    def _tell(self, what: Callable[..., None], *values: Any) -> None:
+    def _call(self, callback: Callable[..., None], *values: Any) -> None:
         if not self._ending.is_set():
-            self._loop.call_soon_threadsafe(what, *values)
+            self._loop.call_soon_threadsafe(callback, *values)
 
     # --- in the loop -------------------------------------------------------------------------------------
 
-    def _taken(self, batch: list[RecordRead]) -> None:
+    def _deliver(self, batch: list[ReceivedRecord]) -> None:
         self._waiting -= len(batch)
         self._take(batch)

@@ -1,7 +1,7 @@
 """A record: the seed's envelope with `seq`, `epoch`, `instance` and `event`, as JSON of at most 1 KiB.
 
-Never with content. Whoever reads takes what it knows and carries the rest along: fields and actions of a later version
-are no error. What is no envelope at all is `UnreadableRecord`, and is put aside.
+It never has content. A reader uses the fields it knows and keeps the rest: fields and actions of a later version are no
+error. Anything that is no envelope raises `UnreadableRecord`, and is put aside.
 """
 
 from datetime import UTC, datetime
@@ -15,11 +15,11 @@ from moot.model.records.outbox import OutboxRow
 
 VERSION = "1.0.0"
 KNOWN_MAJOR = "1"
-MOST_BYTES = 1024
+MAX_RECORD_BYTES = 1024
 
 
 class UnreadableRecord(Exception):
-    """It is no record of ours, whoever wrote it."""
+    """Not a record of this format."""
 
 
 class Envelope(Struct, frozen=True, omit_defaults=False):
@@ -36,7 +36,7 @@ class Envelope(Struct, frozen=True, omit_defaults=False):
     epoch: int = 0
     instance: str = ""
     event: int = 0
-    """Everything up to here can be read by whoever is told; 0 where it says nothing of it."""
+    """Events up to this one are readable; 0 where that is not known."""
 
 
 EVENTS_OF = {
@@ -46,13 +46,13 @@ EVENTS_OF = {
     "edit": EventType.MESSAGE_EDITED,
     "delete": EventType.MESSAGE_DELETED,
 }
-"""What an action says of a message."""
+"""Action of a record → event of its message."""
 FIELDS = frozenset(Envelope.__struct_fields__)
 _encoder = json.Encoder()
 
 
 class Record(Struct, frozen=True):
-    """An envelope, and whatever came with it that this version does not know."""
+    """An envelope, and the fields beside it that this version does not know."""
 
     envelope: Envelope
     more: dict[str, Any] = {}
@@ -79,10 +79,10 @@ def envelope_of(row: OutboxRow, *, epoch: int, instance: str) -> Envelope:
     )
 
 
-def encoded(record: Record) -> bytes:
-    """Too long, it goes without what it could do without: a hint in time is worth more than a whole one."""
+def encode_record(record: Record) -> bytes:
+    """As JSON. If that is too long, optional fields are dropped: an incomplete hint is better than none."""
     value = _encoder.encode({**record.more, **to_builtins(record.envelope)})
-    if len(value) <= MOST_BYTES:
+    if len(value) <= MAX_RECORD_BYTES:
         return value
     bare = {**to_builtins(record.envelope)}
     for name in ("correlation_id", "command"):
@@ -90,25 +90,25 @@ def encoded(record: Record) -> bytes:
     return _encoder.encode(bare)
 
 
-def decoded(value: bytes | None) -> Record:
+def decode_record(value: bytes | None) -> Record:
     if not value:
         raise UnreadableRecord("it is empty")
-    if len(value) > MOST_BYTES:
-        raise UnreadableRecord(f"it has {len(value)} bytes; {MOST_BYTES} are the most")
+    if len(value) > MAX_RECORD_BYTES:
+        raise UnreadableRecord(f"it has {len(value)} bytes; {MAX_RECORD_BYTES} are the most")
     try:
-        found = json.decode(value)
-        if not isinstance(found, dict):
+        fields = json.decode(value)
+        if not isinstance(fields, dict):
             raise UnreadableRecord("it is no object")
-        envelope = convert({name: found[name] for name in FIELDS & found.keys()}, Envelope)
+        envelope = convert({name: fields[name] for name in FIELDS & fields.keys()}, Envelope)
     except (DecodeError, ValidationError, RecursionError) as error:
         raise UnreadableRecord(str(error)) from error
     if envelope.version.partition(".")[0] != KNOWN_MAJOR:
         raise UnreadableRecord(f"version {envelope.version} is not known here")
-    return Record(envelope, {name: more for name, more in found.items() if name not in FIELDS})
+    return Record(envelope, {name: field for name, field in fields.items() if name not in FIELDS})
 
 
 def event_of(envelope: Envelope) -> Event | None:
-    """What a record tells of a message: that it was posted, edited or deleted; None where it tells of none."""
+    """The event of the message that a record is about: posted, edited or deleted; None if it is about none."""
     kind = EVENTS_OF.get(envelope.action)
     if kind is None or not envelope.seq:
         return None

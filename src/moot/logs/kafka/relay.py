@@ -1,11 +1,10 @@
 """The relay: publishes what the outbox holds. One process per home does, by a lease; the others stand by.
 
-Three loops side by side, none of which waits for another: the lease is renewed, topics are held against what was
-written down of them, and rows are published. A topic that is not what it should be, or does not answer, keeps its own
-rows back and nobody else's. Rows leave the outbox when their records are acknowledged, under the fence and in the epoch
-they were published with. A relay that dies in between leaves them for the next one, which publishes them again: readers
-pass over what they know. Nobody who writes ever waits for it. Above: log.py. Below: outlet.py produces, places.py knows
-the topics.
+Three independent loops: the lease is renewed, topics are compared with their records in the store, and rows are
+published. A topic that is wrong or does not answer delays only its own rows. Rows leave the outbox when their records
+are acknowledged, under the fence and in the epoch they were published with. If a relay dies in between, the next one
+publishes them again: readers skip what they know. No write ever waits for it. Above: log.py. Below:
+outlet.py produces, places.py knows the topics.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ from moot.flow import hold_relay, mark_published
 from moot.logs.kafka.cluster import KafkaOutOfReach
 from moot.logs.kafka.outlet import Outlet
 from moot.logs.kafka.places import Places, StoreOfTopics
-from moot.logs.kafka.record import Record, encoded, envelope_of
+from moot.logs.kafka.record import Record, encode_record, envelope_of
 from moot.model.ids import ConversationId, HostId, ParticipantId
 from moot.model.records.outbox import OUTBOX, OutboxRow
 from moot.model.records.relay import RelayLease
@@ -32,15 +31,15 @@ log = structlog.get_logger("moot.kafka")
 LEASE_SECONDS = 5.0
 RENEW_SECONDS = 1.5
 LOOK_SECONDS = 1.0
-"""So often it looks without being told: others write too."""
+"""How often it looks without a hint: other processes write too."""
 AT_ONCE = 500
-LONGEST_PAUSE = 5.0
+MAX_PAUSE_SECONDS = 5.0
 ASIDE_SECONDS = 5.0
-"""So long nothing is published to a topic that did not take what it was given."""
+"""Pause for a topic that did not accept its records."""
 CHECK_SECONDS = 3600.0
-"""So often topics are held against what was written down of them."""
+"""How often all topics are compared with their records in the store."""
 STOPPED_CHECK_SECONDS = 60.0
-"""So often those are that must not be written to."""
+"""How often stopped topics are checked."""
 GIVE_UP_SECONDS = 15.0
 """A relay that has reached no broker for so long gives its lease up: another process may reach one."""
 STAND_BY_SECONDS = 2 * RENEW_SECONDS
@@ -67,9 +66,9 @@ class Relay:
         self._work = asyncio.Event()
         self._doubt = asyncio.Event()
         self._aside: dict[ParticipantId, float] = {}
-        """Whose topics did not take what they were given, and until when they are left alone."""
+        """Agents whose topics did not accept their records, and until when they are left alone."""
         self._all_at = self._stopped_at = 0.0
-        """When all topics are checked next, and those that were stopped."""
+        """When all topics are checked next, and when the stopped ones are."""
         self._unreached_since: float | None = None
         self._stands_by_until = 0.0
         self.lease: RelayLease | None = None
@@ -85,14 +84,14 @@ class Relay:
             loops.create_task(self._repeat(self.publish, LOOK_SECONDS, self._work))
 
     async def _repeat(self, step: Callable[[], Awaitable[bool]], seconds: float, hint: asyncio.Event) -> None:
-        """Step by step: at once where there may be more to do, else when it is hinted at, or after so long."""
+        """Repeat a step: at once if there may be more to do, else on a hint or after `seconds`."""
         pause = 0.0
         while True:
             try:
                 again = await step()
                 pause = 0.0
-            except Exception as trouble:  # whatever it was: nobody else publishes, so it goes on
-                again, pause = False, min(max(pause * 2, 0.5), LONGEST_PAUSE)
+            except Exception as trouble:  # nobody else publishes, so it goes on whatever happened
+                again, pause = False, min(max(pause * 2, 0.5), MAX_PAUSE_SECONDS)
                 log.warning("publishing failed", action="relay_failed", error=str(trouble))
             if pause:
                 await asyncio.sleep(pause)
@@ -105,7 +104,7 @@ class Relay:
     # --- the lease ---------------------------------------------------------------------------------------
 
     async def hold(self) -> bool:
-        """Keep the lease, or take it where nobody has it any more. Give it up where no broker is reached."""
+        """Renew the lease, or take it if nobody holds it. Give it up if no broker can be reached."""
         now = self._clock.now()
         if now < self._stands_by_until:
             return False
@@ -115,8 +114,8 @@ class Relay:
             self._unreached_since = None
             self._stands_by_until = now + STAND_BY_SECONDS
             log.warning("no broker is reached from here", action="relay_given_up", host=self._host)
-        order = hold_relay.HoldRelay(self._host, 0.0 if gives_up else LEASE_SECONDS)
-        self.lease = await self._store.transact(hold_relay, order)
+        command = hold_relay.HoldRelay(self._host, 0.0 if gives_up else LEASE_SECONDS)
+        self.lease = await self._store.transact(hold_relay, command)
         if self.is_held:
             await self._places.refresh()  # an epoch may have begun
             if not was_held:
@@ -125,7 +124,7 @@ class Relay:
 
     @property
     def is_held(self) -> bool:
-        """Whether this is the one that publishes."""
+        """Whether this process publishes."""
         return (
             self.lease is not None and self.lease.host == self._host and self._clock.now() < self.lease.until
         )
@@ -140,8 +139,7 @@ class Relay:
     # --- topics ------------------------------------------------------------------------------------------
 
     async def check(self) -> bool:
-        """Look at those topics of which it is not known that they are what was written down; now and then at those
-        that were stopped, and at all."""
+        """Check topics that are in doubt; now and then also the stopped ones, and all."""
         if not self.is_held:
             return False
         now, stopped = self._clock.now(), self._places.stopped.keys()
@@ -166,7 +164,7 @@ class Relay:
     # --- rows --------------------------------------------------------------------------------------------
 
     async def publish(self) -> bool:
-        """Publish what there is, if it is ours to do; whether there may be more."""
+        """Publish waiting rows, if this process holds the lease; whether there may be more."""
         lease = self.lease
         if lease is None or not self.is_held:
             return False
@@ -175,27 +173,29 @@ class Relay:
             return False
         failpoint("relay.claimed")
         topics = await self._topics_of({row.topic for row in rows})
-        going = [row for row in rows if self._may_go(row, topics)]
-        published = await self._publish(going, topics)
+        publishable = [row for row in rows if self._may_go(row, topics)]
+        published = await self._publish(publishable, topics)
         failpoint("relay.produced")
         if published:
             await self._mark(lease, published, topics)
             failpoint("relay.marked")
-        if len(published) < len(going):
-            done = {OUTBOX.key(row) for row in published}
-            self._set_aside({row.topic for row in going if OUTBOX.key(row) not in done})
-            raise KafkaOutOfReach(f"{len(going) - len(published)} of {len(going)} records were not taken")
+        if len(published) < len(publishable):
+            published_keys = {OUTBOX.key(row) for row in published}
+            self._set_aside({row.topic for row in publishable if OUTBOX.key(row) not in published_keys})
+            raise KafkaOutOfReach(
+                f"{len(publishable) - len(published)} of {len(publishable)} records were not taken"
+            )
         return len(rows) == AT_ONCE
 
     @property
     def held_back(self) -> set[ParticipantId]:
-        """Those whose rows wait until their topics are found to be what they should, or are tried again."""
+        """Agents whose rows wait until their topics are checked or tried again."""
         now = self._clock.now()
         aside = {agent for agent, until in self._aside.items() if until > now}
         return aside | self._places.doubtful() | self._places.stopped.keys()
 
     async def _topics_of(self, agents: set[ParticipantId]) -> Mapping[ParticipantId, AgentTopic]:
-        """Their topics, as far as they can be had."""
+        """Their topics, as far as they are known or can be created."""
         try:
             return await self._places.of(agents)
         except KafkaOutOfReach as trouble:
@@ -205,13 +205,13 @@ class Relay:
             return {agent: topic for agent, topic in self._places.known.items() if agent in agents}
 
     def _may_go(self, row: OutboxRow, topics: Mapping[ParticipantId, AgentTopic]) -> bool:
-        """Whether it can be published now: its topic is known to be what it should be, or there will never be one."""
+        """Whether it can be published now: its topic is checked, or there will never be one."""
         if row.topic in topics:
             return self._places.is_sound(topics[row.topic])
         return row.topic not in self.held_back
 
     def _set_aside(self, agents: set[ParticipantId]) -> None:
-        """Perhaps their topics are gone."""
+        """Pause these agents and check their topics, which may be gone."""
         until = self._clock.now() + ASIDE_SECONDS
         self._aside |= dict.fromkeys(agents, until)
         self._places.doubt(agents)
@@ -220,47 +220,49 @@ class Relay:
     async def _publish(
         self, rows: Sequence[OutboxRow], topics: Mapping[ParticipantId, AgentTopic]
     ) -> list[OutboxRow]:
-        """Those that are done with: of each conversation up to the first on a topic that was not acknowledged. A row
-        whose agent is gone has nowhere to go, and is done with."""
-        going = [row for row in rows if row.topic in topics]
+        """Publish rows and return those that are finished: for each topic and conversation, the rows before the first
+        that was not acknowledged. A row whose agent is gone has no topic, and is finished too."""
+        sent = [row for row in rows if row.topic in topics]
         records = [
             (
                 topics[row.topic].name,
                 row.conversation,
-                encoded(Record(envelope_of(row, epoch=topics[row.topic].epoch, instance=self._instance))),
+                encode_record(
+                    Record(envelope_of(row, epoch=topics[row.topic].epoch, instance=self._instance))
+                ),
             )
-            for row in going
+            for row in sent
         ]
         acknowledged = await self._outlet.publish(records) if records else []
         if records:
             self._note_reach(reached=any(acknowledged))
         stopped: set[tuple[ParticipantId, ConversationId]] = set()
-        done = [row for row in rows if row.topic not in topics]
-        for row, was in zip(going, acknowledged, strict=True):
-            if not was:
+        finished = [row for row in rows if row.topic not in topics]
+        for row, is_acknowledged in zip(sent, acknowledged, strict=True):
+            if not is_acknowledged:
                 stopped.add((row.topic, row.conversation))
             elif (row.topic, row.conversation) not in stopped:
-                done.append(row)
-        return done
+                finished.append(row)
+        return finished
 
     async def _mark(
         self, lease: RelayLease, rows: Sequence[OutboxRow], topics: Mapping[ParticipantId, AgentTopic]
     ) -> None:
         epochs = {row.topic: topics[row.topic].epoch if row.topic in topics else 0 for row in rows}
-        order = mark_published.MarkPublished(self._host, lease.fence, tuple(rows), epochs)
+        command = mark_published.MarkPublished(self._host, lease.fence, tuple(rows), epochs)
         try:
-            moved = await self._store.transact(mark_published, order)
+            renewed = await self._store.transact(mark_published, command)
         except Stale:
             log.warning("another process publishes now", action="relay_fenced", fence=lease.fence)
             self.lease = None
             return
-        if moved:
-            log.info("an epoch has begun", action="epoch_begun", agents=sorted(moved))
+        if renewed:
+            log.info("an epoch has begun", action="epoch_begun", agents=sorted(renewed))
             await self._places.refresh()
             self._doubt.set()
 
     async def close(self) -> None:
-        """Give the lease back, so that nobody has to wait for its end."""
+        """Release the lease, so that no other process has to wait for its end."""
         if self.lease is not None and self.lease.host == self._host:
             with suppress(MootError):
                 await self._store.transact(hold_relay, hold_relay.HoldRelay(self._host, 0.0))

@@ -1,4 +1,4 @@
-"""How it stands with Kafka, and beginning anew there: for `moot kafka` and `moot doctor`, beside any hub."""
+"""The state of Kafka, and new epochs: for `moot kafka` and `moot doctor`, independent of any running hub."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from moot.flow import restate
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach, Place, spoken
+from moot.logs.kafka.cluster import Cluster, KafkaOutOfReach, Place, error_text
 from moot.logs.kafka.offsets import GroupOffsets
 from moot.logs.kafka.places import FIRST_EPOCH, Places, StoreOfTopics
 from moot.logs.kafka.wakes import group_of
@@ -26,7 +26,7 @@ COUNTED = 1_000_001
 SECONDS = 5.0
 PAGE = 500
 MANY_ROWS, LONG_SECONDS = 100_000, 300.0
-"""From here on more waits than should."""
+"""Beyond these, publishing is behind."""
 
 
 class TopicReport(Struct, frozen=True):
@@ -35,24 +35,24 @@ class TopicReport(Struct, frozen=True):
     epoch: int
     partitions: int
     records: int | None = None
-    """Published since it was made; None where nobody could be asked."""
+    """Published since it was created; None if the brokers could not be asked."""
     lag: int | None = None
-    """Of these, how many its agent has not noted as read."""
+    """How many of them its agent has not recorded as read."""
 
 
 class KafkaReport(Struct, frozen=True):
     brokers: str
     trouble: str
-    """Why the brokers could not be asked; empty where they answered."""
+    """Why the brokers could not be asked; empty if they answered."""
     outbox: int
     oldest_seconds: float
     relay: str
-    """Which host publishes; empty where none does."""
+    """The host that publishes; empty if none does."""
     fence: int
     dead_letters: int
     topics: tuple[TopicReport, ...]
     lost: tuple[str, ...] = ()
-    """Topics that are gone, or were made anew by somebody else."""
+    """Topics that are gone, or that somebody else created again."""
     repartitioned: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     """Topics that another home writes to as well."""
@@ -67,22 +67,28 @@ async def report(store: StoreOfTopics, brokers: Brokers, prefix: str, now: float
     places = Places(store, cluster, prefix)
     await places.refresh()
     topics = [places.known[agent] for agent in sorted(places.known)]
-    trouble, lost, repartitioned, taken = "", list[str](), list[str](), list[str]()
-    mine = await store.instance()
-    rows = [TopicReport(one.agent, one.name, one.epoch, one.partitions) for one in topics]
+    trouble, lost, repartitioned, foreign = "", list[str](), list[str](), list[str]()
+    instance = await store.instance()
+    rows = [TopicReport(topic.agent, topic.name, topic.epoch, topic.partitions) for topic in topics]
     try:
-        found = await cluster.topics(one.name for one in topics)
+        existing = await cluster.topics(topic.name for topic in topics)
         lost = [
-            one.name for one in topics if one.name not in found or found[one.name].identity != one.identity
+            topic.name
+            for topic in topics
+            if topic.name not in existing or existing[topic.name].identity != topic.identity
         ]
-        there = [one for one in topics if one.name in found]
-        repartitioned = [one.name for one in there if found[one.name].partitions != one.partitions]
-        unplaced = await cluster.topics(await _to_be_placed(store, places))
-        newest = await cluster.newest([*(found[one.name] for one in there), *unplaced.values()])
-        taken = [name for name, records in newest.items() if any(one.instance != mine for one in records)]
+        present = [topic for topic in topics if topic.name in existing]
+        repartitioned = [
+            topic.name for topic in present if existing[topic.name].partitions != topic.partitions
+        ]
+        unplaced = await cluster.topics(await _expected_topics(store, places))
+        newest = await cluster.newest([*(existing[topic.name] for topic in present), *unplaced.values()])
+        foreign = [
+            name for name, records in newest.items() if any(record.instance != instance for record in records)
+        ]
         rows = [
-            await _counted(offsets, brokers, one) if one in there else row
-            for one, row in zip(topics, rows, strict=True)
+            await _count(offsets, brokers, topic) if topic in present else row
+            for topic, row in zip(topics, rows, strict=True)
         ]
     except KafkaOutOfReach as error:
         trouble = str(error)
@@ -90,40 +96,44 @@ async def report(store: StoreOfTopics, brokers: Brokers, prefix: str, now: float
         cluster.close()
         offsets.close()
     depth = await store.outbox_depth(COUNTED)
-    held = next((one for one in await store.records(RELAYS.all()) if one.until > now), None)
+    lease = next((lease for lease in await store.records(RELAYS.all()) if lease.until > now), None)
     return KafkaReport(
         brokers=brokers.shown,
         trouble=trouble,
         outbox=depth.rows,
         oldest_seconds=0.0 if depth.oldest is None else max(now - depth.oldest, 0.0),
-        relay="" if held is None else held.host,
-        fence=0 if held is None else held.fence,
+        relay="" if lease is None else lease.host,
+        fence=0 if lease is None else lease.fence,
         dead_letters=len(await store.records(DEAD_LETTERS.all())),
         topics=tuple(rows),
         lost=tuple(lost),
         repartitioned=tuple(repartitioned),
-        taken=tuple(sorted(taken)),
+        taken=tuple(sorted(foreign)),
     )
 
 
-async def _to_be_placed(store: StoreOfTopics, places: Places) -> list[str]:
-    """Topics that agents would have of which something waits to be published, and which have none."""
+async def _expected_topics(store: StoreOfTopics, places: Places) -> list[str]:
+    """Names of the topics that agents without one would get, for agents with unpublished rows."""
     waiting = {row.topic for row in await store.unpublished(PAGE)} - places.known.keys()
     if not waiting:
         return []
-    return [places.name(who, FIRST_EPOCH) for who in await store.participants() if who.id in waiting]
+    return [places.name(person, FIRST_EPOCH) for person in await store.participants() if person.id in waiting]
 
 
-async def _counted(offsets: GroupOffsets, brokers: Brokers, topic: AgentTopic) -> TopicReport:
+async def _count(offsets: GroupOffsets, brokers: Brokers, topic: AgentTopic) -> TopicReport:
     places = [(topic.name, part) for part in range(topic.partitions)]
     ends = await asyncio.to_thread(ends_of, brokers, places)
-    kept = await offsets.read(group_of(topic.agent), places)
-    lag = sum(end - kept[place] for place, end in ends.items() if place in kept) if kept else None
+    committed = await offsets.read(group_of(topic.agent), places)
+    lag = (
+        sum(end - committed[place] for place, end in ends.items() if place in committed)
+        if committed
+        else None
+    )
     return TopicReport(topic.agent, topic.name, topic.epoch, topic.partitions, sum(ends.values()), lag)
 
 
 def ends_of(brokers: Brokers, places: Sequence[Place]) -> dict[Place, int]:
-    """Where the next record of each will be."""
+    """The offset of the next record of each place."""
     consumer = Consumer(brokers.client(**{"group.id": "moot-none", "enable.auto.commit": False}))
     try:
         return {
@@ -131,7 +141,7 @@ def ends_of(brokers: Brokers, places: Sequence[Place]) -> dict[Place, int]:
             for place in places
         }
     except KafkaException as error:
-        raise KafkaOutOfReach(spoken(error)) from error
+        raise KafkaOutOfReach(error_text(error)) from error
     finally:
         consumer.close()
 
@@ -139,25 +149,25 @@ def ends_of(brokers: Brokers, places: Sequence[Place]) -> dict[Place, int]:
 async def rebuild(
     store: StoreOfTopics, brokers: Brokers, prefix: str, agents: Sequence[ParticipantId]
 ) -> tuple[list[AgentTopic], int]:
-    """A new epoch for these agents, or for all that have a topic: new topics, and everything that was said in the
-    conversations that live there told again. The former topics are left as they are."""
+    """Begin a new epoch for these agents, or for all with a topic: new topics, to which all messages of their
+    conversations are published again. The former topics are left as they are."""
     cluster = Cluster(brokers)
     try:
         places = Places(store, cluster, prefix)
         await places.refresh()
-        begun = await places.begin_epoch(agents or sorted(places.known))
+        topics = await places.begin_epoch(agents or sorted(places.known))
         if places.stopped:
             raise KafkaOutOfReach("; ".join(sorted(places.stopped.values())))
     finally:
         cluster.close()
-    anew = {topic.agent for topic in begun}
+    renewed = {topic.agent for topic in topics}
     count = 0
     for archived in (False, True):
         for conversation in await store.conversations(archived=archived, kind=None):
             topic = topic_of(conversation, await store.members(conversation.id))
-            if topic in anew and topic is not None:
+            if topic in renewed and topic is not None:
                 count += await _restate(store, conversation, topic)
-    return begun, count
+    return topics, count
 
 
 async def _restate(store: StoreOfTopics, conversation: Conversation, topic: ParticipantId) -> int:
@@ -180,7 +190,7 @@ def _created(conversation: Conversation, topic: ParticipantId) -> OutboxRow:
 
 
 def _of_message(conversation: Conversation, topic: ParticipantId, message: Message) -> OutboxRow:
-    """Before everything new, and in the order of the conversation."""
+    """A row that sorts before everything new, and in the order of the conversation."""
     action = "delete" if message.is_deleted else OF_AUTHOR.get(Kind(message.kind), "append")
     call = f"{conversation.id}:{message.seq:012d}"
     return OutboxRow(0, topic, call, conversation.id, action, message.author, message.at, message.seq)

@@ -1,9 +1,9 @@
 """Wake-ups: the records that concern this process, read to learn that the store has grown. They make no turns.
 
 A process reads the topics of the agents it runs and of the conversations they are in, and for a supervisor those of the
-agents it watches; one that watches everything reads all. Each agent keeps how far it has come in a group of its own,
-`agent-ID`, as any Kafka tool shows: a place to begin again from, no more. Records of another home, or of an earlier
-epoch, are passed over; those that make no sense are put aside.
+agents it watches; a process that watches everything reads all. How far each agent has read is stored in a group of its
+own, `agent-ID`, which any Kafka tool shows; it only says where to begin again. Records of another home or an earlier
+epoch are skipped; unreadable ones are put aside.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from moot.logs.kafka.address import Brokers
 from moot.logs.kafka.cluster import KafkaOutOfReach, Place
 from moot.logs.kafka.offsets import GroupOffsets
 from moot.logs.kafka.places import Places, StoreOfTopics
-from moot.logs.kafka.reader import RecordRead, TopicReader
-from moot.logs.kafka.record import UnreadableRecord, decoded, event_of
+from moot.logs.kafka.reader import ReceivedRecord, TopicReader
+from moot.logs.kafka.record import UnreadableRecord, decode_record, event_of
 from moot.model.event import Event
 from moot.model.ids import ParticipantId
 from moot.model.records.outbox import POINTER
@@ -29,18 +29,18 @@ from moot.rules.access import watched_by
 log = structlog.get_logger("moot.kafka")
 
 KEEP_SECONDS = 1.0
-"""So often offsets that moved are written down."""
+"""How often changed offsets are stored."""
 CLOSE_SECONDS = 2.0
 AROUND_SECONDS = 10.0
-"""So often it is looked which topics there are, without being told."""
+"""How often it looks for topics without a hint."""
 AWAY_SECONDS = 5.0
-"""So long it is waited before brokers that did not answer are asked again."""
+"""Pause before silent brokers are asked again."""
 AGAIN_SECONDS = 2.0
-"""After new topics are read, it is looked once more: the first record of one may take its time."""
+"""Delay of a second look after new topics: the first record of one may come late."""
 PARK_SECONDS = 0.1
 """Between two records that are put aside."""
-MOST_TO_PARK = 100
-"""So many wait to be put aside; of the rest it is only counted how many there are."""
+MAX_TO_PARK = 100
+"""Records that may wait to be put aside; more are only counted."""
 
 
 def group_of(agent: ParticipantId) -> str:
@@ -64,16 +64,16 @@ class Wakes:
         self._places = places
         self._instance = instance
         self._look = look
-        """Says that everything up to an event can be read, or soon can; 0 for whatever there is."""
+        """Called when events up to this one are readable now or soon; 0 for any."""
         self._on_records = on_records
         self._agents: set[ParticipantId] = set()
         self._watches = False
         self._reader: TopicReader | None = None
         self._readers: dict[Place, set[ParticipantId]] = {}
-        """What is read, and for whom."""
+        """Place → the agents for which it is read."""
         self._epochs: dict[str, int] = {}
         self._reached: dict[Place, int] = {}
-        self._kept: dict[tuple[ParticipantId, Place], int] = {}
+        self._stored_offsets: dict[tuple[ParticipantId, Place], int] = {}
         self._changing = asyncio.Lock()
         self._is_stale = False
         self._refreshing: asyncio.Task[None] | None = None
@@ -83,8 +83,8 @@ class Wakes:
         self._shared: set[str] = set()
         """Topics that another home writes to as well."""
         self.unreadable = 0
-        """Records that made no sense, kept or not."""
-        self._to_park: asyncio.Queue[tuple[RecordRead, str]] = asyncio.Queue(MOST_TO_PARK)
+        """Unreadable records, put aside or not."""
+        self._to_park: asyncio.Queue[tuple[ReceivedRecord, str]] = asyncio.Queue(MAX_TO_PARK)
         self._parking: asyncio.Task[None] | None = None
 
     async def serve(self, agents: Iterable[ParticipantId], *, watches: bool) -> None:
@@ -100,18 +100,18 @@ class Wakes:
 
     @property
     def reached(self) -> Mapping[Place, int]:
-        """What is read by now, and up to which offset."""
+        """Place → the offset up to which it is read."""
         return self._reached
 
     @property
     def is_behind(self) -> bool:
-        """It is about to find out what to read: brokers did not answer, or something has changed."""
+        """Whether it is still finding out what to read: brokers did not answer, or something has changed."""
         return self._refreshing is not None and not self._refreshing.done()
 
     # --- what is read ------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Somebody may have come into a conversation, or into being."""
+        """Look again for what to read: somebody may have joined a conversation, or be new."""
         self._is_stale = True
         if self._refreshing is None or self._refreshing.done():
             self._refreshing = self._spawn(self._keep_up_soon())
@@ -127,32 +127,32 @@ class Wakes:
                 await asyncio.sleep(AWAY_SECONDS)
 
     async def _look_around(self) -> None:
-        """Another process may have begun an epoch."""
+        """Refresh regularly: another process may have begun an epoch."""
         while True:
             await asyncio.sleep(AROUND_SECONDS)
             self.refresh()
 
     async def keep_up(self) -> None:
-        """Read what concerns this process now, and nothing else."""
+        """Read exactly the topics that concern this process now."""
         async with self._changing:
-            wanted = await self._wanted()
-            new = wanted.keys() - self._readers.keys()
-            gone = self._readers.keys() - wanted.keys()
-            starts = await self._starts({place: wanted[place] for place in new})
-            self._readers = wanted
-            if gone and self._reader is not None:
-                self._reader.leave(gone)
-                self._reached = {place: at for place, at in self._reached.items() if place not in gone}
+            places = await self._find_places()
+            new = places.keys() - self._readers.keys()
+            obsolete = self._readers.keys() - places.keys()
+            starts = await self._starts({place: places[place] for place in new})
+            self._readers = places
+            if obsolete and self._reader is not None:
+                self._reader.leave(obsolete)
+                self._reached = {place: at for place, at in self._reached.items() if place not in obsolete}
             if starts:
                 if self._reader is None:
-                    self._reader = TopicReader(self._brokers, self._take, self._began, self._was_lost)
+                    self._reader = TopicReader(self._brokers, self._take, self._on_begin, self._on_loss)
                     self._spawn(self._keep_offsets())
                     self._spawn(self._look_around())
                 self._reader.read(starts)
         if starts:
             asyncio.get_running_loop().call_later(AGAIN_SECONDS, self._look, 0)
 
-    async def _wanted(self) -> dict[Place, set[ParticipantId]]:
+    async def _find_places(self) -> dict[Place, set[ParticipantId]]:
         await self._places.refresh()
         readers: dict[ParticipantId, set[ParticipantId]] = {}
         if self._watches:
@@ -160,8 +160,8 @@ class Wakes:
         listeners = await self._listeners()
         for agent, home in await self._store.homes_of(sorted(listeners)):
             readers.setdefault(home, set()).update(listeners[agent])
-        for agent, mine in listeners.items():
-            readers.setdefault(agent, set()).update(mine)
+        for agent, readers_here in listeners.items():
+            readers.setdefault(agent, set()).update(readers_here)
         topics = await self._places.of(readers)
         self._epochs = {topic.name: topic.epoch for topic in topics.values()}
         return {
@@ -171,47 +171,49 @@ class Wakes:
         }
 
     async def _listeners(self) -> dict[ParticipantId, set[ParticipantId]]:
-        """Agents whose records concern this process, each with those here that read them: itself, if it runs here, and
+        """Agents whose records concern this process, each with its readers here: itself, if it runs here, and the
         supervisors that watch it."""
         listeners = {agent: {agent} for agent in self._agents}
         people = await self._store.participants()
-        for who in people:
-            if who.id in self._agents and who.only_watches:
-                for agent in watched_by(who, people):
-                    listeners.setdefault(agent, set()).add(who.id)
+        for person in people:
+            if person.id in self._agents and person.only_watches:
+                for agent in watched_by(person, people):
+                    listeners.setdefault(agent, set()).add(person.id)
         return listeners
 
     async def _starts(self, new: dict[Place, set[ParticipantId]]) -> dict[Place, int | None]:
-        """Of each place the lowest offset of those who read it; the end where one has never read it, as the store is
-        looked at then."""
+        """The offset to begin at for each place: the lowest of its readers; None (the end) if one has never read it, as
+        the store is read then."""
         by_agent: dict[ParticipantId, set[Place]] = {}
         for place, agents in new.items():
             for agent in agents:
                 by_agent.setdefault(agent, set()).add(place)
-        groups = [self._kept_by(agent, there) for agent, there in by_agent.items()]
-        kept = dict(zip(by_agent, await asyncio.gather(*groups), strict=True))
+        groups = [self._read_offsets(agent, places) for agent, places in by_agent.items()]
+        stored = dict(zip(by_agent, await asyncio.gather(*groups), strict=True))
         starts: dict[Place, int | None] = {}
         for place, agents in new.items():
-            offsets = [kept[agent].get(place) for agent in agents]
-            known = [offset for offset in offsets if offset is not None]
-            starts[place] = min(known) if known and len(known) == len(offsets) else None
+            offsets = [stored[agent].get(place) for agent in agents]
+            stored_offsets = [offset for offset in offsets if offset is not None]
+            starts[place] = (
+                min(stored_offsets) if stored_offsets and len(stored_offsets) == len(offsets) else None
+            )
         return starts
 
-    async def _kept_by(self, agent: ParticipantId, places: set[Place]) -> dict[Place, int]:
-        """Nobody waits for offsets: where they cannot be had it begins at the end, as if there were none."""
+    async def _read_offsets(self, agent: ParticipantId, places: set[Place]) -> dict[Place, int]:
+        """Stored offsets of an agent; none if they cannot be read, so that reading begins at the end."""
         with suppress(KafkaOutOfReach):
             return await self._offsets.read(group_of(agent), places)
         return {}
 
-    # --- what comes --------------------------------------------------------------------------------------
+    # --- records -----------------------------------------------------------------------------------------
 
-    def _take(self, batch: list[RecordRead]) -> None:
+    def _take(self, batch: list[ReceivedRecord]) -> None:
         newest, is_news, is_pointed = 0, False, False
         messages: list[Event] = []
         for received in batch:
             self._reached[received.topic, received.part] = received.place + 1
             try:
-                envelope = decoded(received.value).envelope
+                envelope = decode_record(received.value).envelope
             except UnreadableRecord as reason:
                 self._put_aside(received, str(reason))
                 continue
@@ -235,17 +237,18 @@ class Wakes:
             self._shared.add(topic)
             log.warning("another home writes to a topic of this one", action="topic_shared", topic=topic)
 
-    def _began(self, places: dict[Place, int]) -> None:
-        """What lies before is in the store, which is looked at now: who goes on from here has missed nothing."""
+    def _on_begin(self, places: dict[Place, int]) -> None:
+        """Note where reading has begun. Earlier records are covered by the store, which is read now."""
         for place, offset in places.items():
             self._reached.setdefault(place, offset)
 
-    def _was_lost(self) -> None:
-        """Brokers were away, records are gone, or reading has begun: what nobody has told is looked for."""
+    def _on_loss(self) -> None:
+        """Brokers were away, records are gone, or reading has begun: look for events that no record reported."""
         self._look(0)
 
-    def _put_aside(self, received: RecordRead, reason: str) -> None:
-        """A topic full of such records takes no more writes than one at a time: who speaks needs them."""
+    def _put_aside(self, received: ReceivedRecord, reason: str) -> None:
+        """Queue an unreadable record. They are stored one at a time, so that a topic full of them does not delay other
+        writes."""
         self.unreadable += 1
         if self._to_park.full():
             return
@@ -257,7 +260,7 @@ class Wakes:
         while not self._to_park.empty():
             received, reason = self._to_park.get_nowait()
             text = (received.value or b"").decode("utf-8", "replace").replace("\0", "\ufffd")
-            order = park_record.ParkRecord(received.topic, received.part, received.place, reason, text)
+            command = park_record.ParkRecord(received.topic, received.part, received.place, reason, text)
             log.warning(
                 "a record makes no sense",
                 action="dead_letter",
@@ -266,10 +269,10 @@ class Wakes:
                 unreadable=self.unreadable,
             )
             with suppress(MootError):
-                await self._store.transact(park_record, order)
+                await self._store.transact(park_record, command)
             await asyncio.sleep(PARK_SECONDS)
 
-    # --- how far each has come ---------------------------------------------------------------------------
+    # --- offsets -----------------------------------------------------------------------------------------
 
     async def _keep_offsets(self) -> None:
         while True:
@@ -282,14 +285,14 @@ class Wakes:
             (agent, place): at
             for place, at in self._reached.items()
             for agent in self._readers.get(place, ())
-            if self._kept.get((agent, place)) != at
+            if self._stored_offsets.get((agent, place)) != at
         }
         by_group: dict[str, dict[Place, int]] = {}
         for (agent, place), at in moved.items():
             by_group.setdefault(group_of(agent), {})[place] = at
         if by_group:
             await self._offsets.write(by_group)
-        self._kept |= moved
+        self._stored_offsets |= moved
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from moot.model.records.record import Table
 
-MOST_DEAD_LETTERS = 1000
+MAX_DEAD_LETTERS = 1000
 """Kept; one beyond that takes the place of the oldest."""
 
 

@@ -12,19 +12,19 @@ SCHEMES = ("postgresql", "postgres")
 DEFAULT_SCHEMA = "moot"
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _PASSWORD_ENDS_EARLY = re.compile(r"://[^/?#]*([/?#].*@|.*#)", re.DOTALL)
-"""What a password does to an address that has characters in it which mean something there."""
+"""An address whose password contains characters that are special in addresses."""
 
 
 class Address(Struct, frozen=True):
     """A database, and the schema in it that holds the tables."""
 
     dsn: str
-    """With its secrets: never shown."""
+    """With secrets: never shown."""
     schema: str
     shown: str
-    """Without them."""
+    """The address without secrets."""
     unsafe: bool = False
-    """A server that may lose what it acknowledged is good enough."""
+    """Accept a server that may lose acknowledged writes."""
 
 
 def is_postgres(url: str) -> bool:
@@ -32,7 +32,7 @@ def is_postgres(url: str) -> bool:
 
 
 def address_of(url: str, *, unsafe: bool = False) -> Address:
-    """What a `store.url` means. Where it cannot be read no piece of it is told: it may be one of the password."""
+    """Parse a `store.url`. The error quotes nothing of it: any part may be the password."""
     if not is_postgres(url):
         raise _unreadable("it does not begin with postgresql://")
     if _PASSWORD_ENDS_EARLY.search(url):
@@ -54,7 +54,7 @@ def address_of(url: str, *, unsafe: bool = False) -> Address:
 
 
 def _options(query: str) -> list[tuple[str, str]]:
-    """As PostgreSQL's own programs read them: a plus is a plus."""
+    """Options as PostgreSQL's own programs read them: a plus is no space."""
     pairs = [pair.partition("=") for pair in query.split("&") if pair]
     if not all(equals for _, equals, _ in pairs):
         raise _unreadable("an option behind the ? has no value; an & inside of one is written as %26")

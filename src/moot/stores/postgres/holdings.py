@@ -1,6 +1,6 @@
-"""All that a schema of a PostgreSQL database holds, read and written row by row, for moving a whole store.
+"""The whole content of a schema of a PostgreSQL database, read and written row by row, for moving a store.
 
-Above: stores/transfer.py. While it is open nobody writes to the schema: hubs that try wait, and are refused in the end.
+Above: stores/transfer.py. While it is open nobody else writes to the schema: hubs that try wait and are then refused.
 """
 
 import time
@@ -16,7 +16,7 @@ from moot.stores.postgres.engine import message_row
 from moot.stores.postgres.server import Connection, Server, application_name, lock_number
 from moot.stores.postgres.soundness import read_all
 from moot.stores.postgres.statements import RECORDS, SCHEMA, SOUND, TRANSFER, WRITE
-from moot.stores.postgres.trouble import ABOUT_THE_ROW, speaking_of
+from moot.stores.postgres.trouble import ABOUT_THE_ROW, moot_errors
 from moot.stores.transfer import AT_ONCE, KINDS, InstanceFacts, TransferMark
 
 PUT = {
@@ -48,21 +48,21 @@ class PostgresHoldings:
 
     @classmethod
     async def open(cls, address: Address) -> "PostgresHoldings":
-        """The schema, made or brought up to date if need be, for this process alone."""
+        """Open the schema for this process alone; it is created or migrated if need be."""
         server = Server(address)
         connection = await server.connect(writes=True)
         try:
             await server.check(connection)
             await migrate.bring_up(server, connection, unfinished=True)
-            held = cls(server, connection)
-            await held._refuse_others()
+            holdings = cls(server, connection)
+            await holdings._refuse_others()
         except BaseException:  # nothing may stay open
             await connection.close()
             raise
-        return held
+        return holdings
 
     async def _refuse_others(self) -> None:
-        """Neither hubs that are connected, nor hosts whose lease still holds: they may come back."""
+        """Refuse while hubs are connected, or hosts have a lease that still holds: they may come back."""
         schema, now = self._server.address.schema, time.time()
         others = int(await self._fetch(TRANSFER.others, application_name(schema)))
         hosts = [host async for some in self.values("hosts") for host in some if host.lease_until > now]
@@ -89,43 +89,43 @@ class PostgresHoldings:
     # --- reading -----------------------------------------------------------------------------------------
 
     async def _fetch(self, statement: str, *values: Any) -> Any:
-        with speaking_of(self.place):
+        with moot_errors(self.place):
             return await self._connection.fetchval(statement, *values)
 
     async def facts(self) -> InstanceFacts:
-        with speaking_of(self.place):
+        with moot_errors(self.place):
             named = dict(await self._connection.fetch(TRANSFER.facts))
             last, horizon = await self._connection.fetchrow(TRANSFER.reach)
         return InstanceFacts(named, last, horizon)
 
     async def sizes(self) -> dict[str, int]:
-        with speaking_of(self.place):
-            found = dict(await self._connection.fetch(TRANSFER.sizes))
+        with moot_errors(self.place):
+            sizes = dict(await self._connection.fetch(TRANSFER.sizes))
             for kind in RECORDS:
-                found[kind] = sum([len(some) async for some in self._rows(kind)])
-        return found
+                sizes[kind] = sum([len(some) async for some in self._rows(kind)])
+        return sizes
 
     async def values(self, kind: str) -> AsyncIterator[list[Any]]:
-        with speaking_of(self.place):
-            async for found in self._rows(kind):
-                yield [KINDS[kind].one(shape) for _, shape in found]
+        with moot_errors(self.place):
+            async for batch in self._rows(kind):
+                yield [KINDS[kind].one(shape) for _, shape in batch]
 
     async def _rows(self, kind: str) -> AsyncIterator[list[Any]]:
         records = RECORDS.get(kind)
         statement = records.every if records else (TRANSFER.all().get(kind) or SOUND.all()[kind])
         async with self._connection.transaction(isolation="repeatable_read", readonly=True):
             cursor = await self._connection.cursor(statement)
-            while found := await cursor.fetch(AT_ONCE):
-                yield found
+            while batch := await cursor.fetch(AT_ONCE):
+                yield batch
 
     # --- writing -----------------------------------------------------------------------------------------
 
     async def mark(self) -> TransferMark | None:
-        found = await self._fetch(TRANSFER.mark)
-        return None if found is None else json.decode(found, type=TransferMark)
+        mark = await self._fetch(TRANSFER.mark)
+        return None if mark is None else json.decode(mark, type=TransferMark)
 
     async def put(self, kind: str, values: list[Any], mark: TransferMark) -> None:
-        with speaking_of(self.place):
+        with moot_errors(self.place):
             try:
                 async with self._connection.transaction():
                     await self._write(kind, values, mark)
@@ -144,22 +144,24 @@ class PostgresHoldings:
             return
         await many(PUT[kind], [KINDS[kind].row(value) for value in values])
         if kind == "registry":
-            names = [(name, who.id) for who in values for name in (who.id, who.name, *who.aliases)]
+            names = [
+                (name, person.id) for person in values for name in (person.id, person.name, *person.aliases)
+            ]
             await many(WRITE.put_name, names)
 
     async def empty(self, mark: TransferMark) -> None:
-        with speaking_of(self.place):
+        with moot_errors(self.place):
             async with self._connection.transaction():
                 await self._connection.execute(TRANSFER.empty)
                 await self._connection.execute(TRANSFER.put_fact, MOVING, json.encode(mark).decode())
 
     async def problems(self) -> list[str]:
-        with speaking_of(self.place):
-            _, found = await read_all(self._connection)
-            return found
+        with moot_errors(self.place):
+            _, problems = await read_all(self._connection)
+            return problems
 
     async def finish(self, facts: InstanceFacts) -> None:
-        with speaking_of(self.place):
+        with moot_errors(self.place):
             async with self._connection.transaction():
                 await self._connection.executemany(TRANSFER.put_fact, list(facts.named.items()))
                 await self._connection.execute(TRANSFER.set_horizon, facts.horizon)

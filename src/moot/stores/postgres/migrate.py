@@ -1,7 +1,7 @@
 """Migrations: numbered files in schema/, taken under a lock, so that several hubs may start at once.
 
-All missing steps are one transaction, as PostgreSQL can; a newer schema is refused and left untouched. The shapes
-that reads decode are made here as well: they belong to the code, and are made anew where they are other ones.
+All missing steps are one transaction; a newer schema is refused and left untouched. The views that reads decode
+(shapes) are created here as well: they belong to the code, and are replaced when they differ.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from moot import __version__
 from moot.errors import StoreNewer
 from moot.stores.postgres.server import Connection, Server, lock_number
 from moot.stores.postgres.statements import HERE, RECORDS, SCHEMA, SHAPES, TRANSFER
-from moot.stores.postgres.trouble import half_moved, speaking_of
+from moot.stores.postgres.trouble import half_moved, moot_errors
 
 COMPAT = 1
 """The oldest schema whose Moot can still read what this one writes."""
@@ -29,12 +29,12 @@ class SchemaStep(Struct, frozen=True):
 
 def shipped() -> tuple[SchemaStep, ...]:
     """The migrations in schema/, in order, without gaps."""
-    found = [
+    steps = [
         SchemaStep(int(match[1]), file.read_text(encoding="utf-8"))
         for file in files(HERE).joinpath("schema").iterdir()
         if (match := _FILE.match(file.name))
     ]
-    return tuple(sorted(found, key=lambda step: step.number))
+    return tuple(sorted(steps, key=lambda step: step.number))
 
 
 async def bring_up(
@@ -44,24 +44,24 @@ async def bring_up(
     *,
     unfinished: bool = False,
 ) -> None:
-    """The schema, made or brought up to date if need be; and ids that go on behind all that were given. One into which
-    a store is being moved is refused, unless it is asked for."""
+    """Create or migrate the schema if need be, and let ids go on after the last one. A schema into which a store is
+    being moved is refused, unless `unfinished`."""
     schema = server.address.schema
-    with speaking_of(server.address.shown):
+    with moot_errors(server.address.shown):
         async with connection.transaction():
             await connection.execute(SCHEMA.alone, lock_number(schema, "migrate"))
             if not await connection.fetchval(SCHEMA.schema_is_there, schema):
                 await connection.execute(SCHEMA.name_schema, schema)
                 await connection.execute(SCHEMA.make_schema)
             await _take_steps(server, connection, steps or shipped())
-            await _give_shapes(connection)
+            await _update_shapes(connection)
             await connection.execute(SCHEMA.raise_base)
             if not unfinished and await connection.fetchval(TRANSFER.mark) is not None:
                 raise half_moved(server.address.shown)
 
 
 async def is_current(connection: Connection) -> bool:
-    """Whether a database has today's shape, and all of it is there; else whoever brings it up says what is wrong."""
+    """Whether a database has the current schema and is complete; if not, `bring_up` says what is wrong."""
     if not await connection.fetchval(SCHEMA.known) or await connection.fetchval(TRANSFER.mark) is not None:
         return False
     version, *_ = await connection.fetchrow(SCHEMA.newest) or (0,)
@@ -91,7 +91,7 @@ async def _take_steps(server: Server, connection: Connection, steps: tuple[Schem
             )
     await connection.execute(SCHEMA.versions)
     missing = [step for step in steps if step.number > version]
-    if missing and version:  # shapes hold on to the columns they show
+    if missing and version:  # views prevent changes of their columns
         await connection.execute(SCHEMA.drop_shapes)
         await connection.execute(SCHEMA.note_shapes, "")
     for step in missing:
@@ -100,11 +100,11 @@ async def _take_steps(server: Server, connection: Connection, steps: tuple[Schem
         await connection.execute(SCHEMA.record, step.number, COMPAT, __version__, applied_at)
 
 
-async def _give_shapes(connection: Connection) -> None:
-    wanted = _shapes()
-    digest = _digest(wanted)
+async def _update_shapes(connection: Connection) -> None:
+    shapes = _shapes()
+    digest = _digest(shapes)
     if await connection.fetchval(SCHEMA.shapes) != digest:
         await connection.execute(SCHEMA.drop_shapes)
-        for shape in wanted:
+        for shape in shapes:
             await connection.execute(shape)
         await connection.execute(SCHEMA.note_shapes, digest)

@@ -1,7 +1,7 @@
-"""What is shown and not stored, carried to hubs on other machines by NOTIFY: bounded, lossy, in nobody's way.
+"""What is shown live and not stored, carried to hubs on other machines by NOTIFY: bounded, lossy, never blocking.
 
-Above: hub/process/live_lane.py says what is worth carrying. Below: growth.py has the connection, and sends what waits
-here whenever it is free; what finds no room is dropped, the oldest first.
+Above: hub/process/live_lane.py decides what to carry. Below: growth.py has the connection and sends what waits here
+whenever it is free; when the queue is full, the oldest lines are dropped.
 """
 
 from collections import deque
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 MAX_LINES: Final = 256
-"""That wait to be sent."""
+"""Lines that may wait to be sent."""
 MAX_BYTES: Final = 7900
 """PostgreSQL takes less than 8,000 in one notification."""
 MAX_AT_ONCE: Final = 64
@@ -37,7 +37,7 @@ class NotifyLane:
         self._wake()
 
     def some(self) -> list[str]:
-        """What is to be sent next."""
+        """The lines to send next."""
         return [self._waiting.popleft() for _ in range(min(MAX_AT_ONCE, len(self._waiting)))]
 
     def __bool__(self) -> bool:

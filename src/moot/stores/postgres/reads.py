@@ -1,4 +1,4 @@
-"""The read ports over a few connections of their own, beside the writer and never in its way."""
+"""The read ports over a few connections of their own, so that reads never delay the writer."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -26,8 +26,9 @@ from moot.stores.postgres.address import Address
 from moot.stores.postgres.search import is_storable
 from moot.stores.postgres.server import Connection, Connections, Server
 from moot.stores.postgres.statements import AUDIT, READ, RECORDS, SEARCH, query_for
-from moot.stores.postgres.trouble import speaking_of
+from moot.stores.postgres.trouble import moot_errors
 from moot.stores.postgres.words import pieces, words
+from moot.stores.rows import S
 
 T = TypeVar("T")
 
@@ -36,12 +37,12 @@ NO_END = 2**62
 
 
 def reads_of(address: Address) -> "PostgresReads":
-    """Reads alone, beside whatever hubs may run. Nothing is reached before something is asked."""
+    """Reads without a writer, independent of running hubs. It connects with the first read."""
     return PostgresReads(Server(address))
 
 
 async def current_reads_of(address: Address) -> "PostgresReads | None":
-    """The same, where the database has today's shape; else a writer must come first."""
+    """The same if the database has the current schema; None if a writer must migrate it first."""
     reads = reads_of(address)
     if await reads.is_current():
         return reads
@@ -64,13 +65,13 @@ class PostgresReads:
     async def verify(
         self, known: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
     ) -> AuditReport:
-        """Walk every chain, and compare with where chains stood once."""
+        """Walk every chain, and compare with heads known from earlier."""
         return await self._reading(lambda connection: soundness.verify(connection, known, progress))
 
     async def audit_entries(self, query: AuditQuery) -> list[AuditEntry]:
         if not is_storable(query.agent):
             return []
-        found: list[AuditEntry] = await self._many(
+        return await self._many(
             rows.RECORDS[AUDIT_ENTRIES.name],
             AUDIT.entries,
             micros(query.since),
@@ -80,61 +81,52 @@ class PostgresReads:
             search.storable(query.acts),
             query.limit,
         )
-        return found
 
     async def chain_ends(self, *, since: float) -> list[ChainEnd]:
-        found = await self._reading(lambda connection: connection.fetch(AUDIT.ends, micros(since)))
-        return [ChainEnd(*end) for end in found]
+        ends = await self._reading(lambda connection: connection.fetch(AUDIT.ends, micros(since)))
+        return [ChainEnd(*end) for end in ends]
 
     async def is_current(self) -> bool:
         return await self._reading(migrate.is_current)
 
     async def _reading(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        with speaking_of(self._place):
+        with moot_errors(self._place):
             return await self._connections.run(work)
 
     async def _get(self, statement: str, *values: Any) -> Any:
-        """The one value of a result; nothing where something is asked for that no row can hold."""
+        """The single value of a result; None if an argument is something that no row can hold."""
         if not all(is_storable(value) for value in values if isinstance(value, str)):
             return None
         return await self._reading(lambda connection: connection.fetchval(statement, *values))
 
-    async def _many(self, of: rows.Rows[Any], statement: str, *values: Any) -> Any:
-        with speaking_of(self._place):
+    async def _many(self, of: rows.Rows[S], statement: str, *values: Any) -> list[S]:
+        with moot_errors(self._place):
             return of.many(await self._get(statement, *values))
 
-    async def _one(self, of: rows.Rows[Any], statement: str, *values: Any) -> Any:
+    async def _one(self, of: rows.Rows[S], statement: str, *values: Any) -> S | None:
         shape = await self._get(statement, *values)
-        with speaking_of(self._place):
+        with moot_errors(self._place):
             return None if shape is None else of.one(shape)
 
     # --- Conversations -----------------------------------------------------------------------------------
 
     async def conversation(self, ref: str) -> Conversation | None:
-        found: Conversation | None = await self._one(rows.CONVERSATIONS, READ.conversation, ref)
-        return found
+        return await self._one(rows.CONVERSATIONS, READ.conversation, ref)
 
     async def version(self, ref: str, member: ParticipantId | None = None) -> ConversationVersion | None:
         if not is_storable(ref) or not is_storable(member or ""):
             return None
-        found = await self._reading(
-            lambda connection: connection.fetchrow(READ.version_for, ref, member or "")
-        )
-        return None if found is None else ConversationVersion(found[0], found[1], found[2])
+        row = await self._reading(lambda connection: connection.fetchrow(READ.version_for, ref, member or ""))
+        return None if row is None else ConversationVersion(row[0], row[1], row[2])
 
     async def conversations(self, *, archived: bool, kind: str | None) -> list[Conversation]:
-        found: list[Conversation] = await self._many(
-            rows.CONVERSATIONS, READ.conversations, int(archived), kind
-        )
-        return found
+        return await self._many(rows.CONVERSATIONS, READ.conversations, int(archived), kind)
 
     async def members(self, conversation: ConversationId) -> list[Member]:
-        found: list[Member] = await self._many(rows.MEMBERS, READ.members, conversation)
-        return found
+        return await self._many(rows.MEMBERS, READ.members, conversation)
 
     async def members_everywhere(self, *, archived: bool) -> list[Member]:
-        found: list[Member] = await self._many(rows.MEMBERS, READ.members_everywhere, int(archived))
-        return found
+        return await self._many(rows.MEMBERS, READ.members_everywhere, int(archived))
 
     async def glances(self, reader: ParticipantId, *, archived: bool, most: int) -> list[ConversationGlance]:
         newest: list[Message] = await self._many(rows.MESSAGES, READ.newest_everywhere, int(archived))
@@ -144,48 +136,44 @@ class PostgresReads:
     async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:
         statement = READ.messages_newest if page.newest else READ.messages_after
         end = NO_END if page.before is None else page.before
-        found: list[Message] = await self._many(
+        messages: list[Message] = await self._many(
             rows.MESSAGES, statement, max(page.limit, 0), conversation, page.after, end
         )
-        return found[::-1] if page.newest else found
+        return messages[::-1] if page.newest else messages
 
     async def message(self, conversation: ConversationId, seq: int) -> Message | None:
         if not -NO_END < seq < NO_END:
             return None
-        found: Message | None = await self._one(rows.MESSAGES, READ.message, conversation, seq)
-        return found
+        return await self._one(rows.MESSAGES, READ.message, conversation, seq)
 
     async def revisions(self, conversation: ConversationId) -> list[Revision]:
-        found: list[Revision] = await self._many(rows.REVISIONS, READ.revisions, conversation)
-        return found
+        return await self._many(rows.REVISIONS, READ.revisions, conversation)
 
     # --- Search ------------------------------------------------------------------------------------------
 
     async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
-        asked = await self._asked(query, limit)
-        if asked is None:
+        arguments = await self._search_arguments(query, limit)
+        if arguments is None:
             return []
-        found = await self._reading(lambda connection: connection.fetch(SEARCH.search, *asked))
+        hits = await self._reading(lambda connection: connection.fetch(SEARCH.search, *arguments))
         terms = [term for term in query.terms if words(term)]
-        around = pieces([text for _, text in found], terms)
-        with speaking_of(self._place):
-            return [
-                (rows.MESSAGES.one(shape), piece) for (shape, _), piece in zip(found, around, strict=True)
-            ]
+        around = pieces([text for _, text in hits], terms)
+        with moot_errors(self._place):
+            return [(rows.MESSAGES.one(shape), piece) for (shape, _), piece in zip(hits, around, strict=True)]
 
     async def count(self, query: Query, most: int) -> int:
-        asked = await self._asked(query, most)
-        if asked is None:
+        arguments = await self._search_arguments(query, most)
+        if arguments is None:
             return 0
-        return int(await self._reading(lambda connection: connection.fetchval(SEARCH.count, *asked)))
+        return int(await self._reading(lambda connection: connection.fetchval(SEARCH.count, *arguments)))
 
-    async def _asked(self, query: Query, limit: int) -> list[Any] | None:
+    async def _search_arguments(self, query: Query, limit: int) -> list[Any] | None:
         if query.reader is not None and not is_storable(query.reader):
             return None
         pairs: dict[ParticipantId, list[ConversationId]] = {}
-        for one in filter(is_storable, query.addressed):
-            found = await self._reading(lambda connection, one=one: connection.fetch(SEARCH.pairs_of, one))  # type: ignore[misc]
-            pairs[one] = [ConversationId(where) for (where,) in found]
+        for agent in filter(is_storable, query.addressed):
+            ids = await self._reading(lambda connection, id=agent: connection.fetch(SEARCH.pairs_of, id))  # type: ignore[misc]
+            pairs[agent] = [ConversationId(where) for (where,) in ids]
         return search.conditions(query, limit, pairs)
 
     # --- Turns -------------------------------------------------------------------------------------------
@@ -193,8 +181,7 @@ class PostgresReads:
     async def turn(self, turn: TurnId) -> Turn | None:
         if not -NO_END < turn < NO_END:
             return None
-        found: Turn | None = await self._one(rows.TURNS, READ.turn, turn)
-        return found
+        return await self._one(rows.TURNS, READ.turn, turn)
 
     async def turns(
         self,
@@ -204,35 +191,33 @@ class PostgresReads:
         states: Sequence[TurnState] = (),
         limit: int = 1000,
     ) -> list[Turn]:
-        wanted = list(states)
+        chosen = list(states)
         only_open = bool(states) and OPEN.issuperset(states)
         if conversation is not None:
             statement = READ.turns_open_of_conversation if only_open else READ.turns_of_conversation
-            found = await self._many(rows.TURNS, statement, limit, wanted, agent, conversation)
+            newest_first = await self._many(rows.TURNS, statement, limit, chosen, agent, conversation)
         elif not only_open:
-            found = await self._many(rows.TURNS, READ.turns, limit, wanted, agent)
+            newest_first = await self._many(rows.TURNS, READ.turns, limit, chosen, agent)
         elif agent is not None:
-            found = await self._many(rows.TURNS, READ.turns_open_of_agent, limit, wanted, agent)
+            newest_first = await self._many(rows.TURNS, READ.turns_open_of_agent, limit, chosen, agent)
         else:
-            found = await self._many(rows.TURNS, READ.turns_open, limit, wanted)
-        oldest_first: list[Turn] = found[::-1]
+            newest_first = await self._many(rows.TURNS, READ.turns_open, limit, chosen)
+        oldest_first: list[Turn] = newest_first[::-1]
         return oldest_first
 
     async def turns_about(self, conversation: ConversationId, seq: int) -> list[Turn]:
-        found: list[Turn] = await self._many(rows.TURNS, READ.turns_about, conversation, seq)
-        return found
+        return await self._many(rows.TURNS, READ.turns_about, conversation, seq)
 
     async def round(self, conversation: ConversationId, opener: int) -> Round | None:
-        found: Round | None = await self._one(rows.ROUNDS, READ.round, conversation, opener)
-        return found
+        return await self._one(rows.ROUNDS, READ.round, conversation, opener)
 
     async def due(self, now: float) -> list[ConversationId]:
-        found = await self._reading(lambda connection: connection.fetch(READ.due, now))
-        return [ConversationId(where) for (where,) in found]
+        ids = await self._reading(lambda connection: connection.fetch(READ.due, now))
+        return [ConversationId(where) for (where,) in ids]
 
     async def next_due(self) -> float | None:
-        found: float | None = await self._get(READ.next_due)
-        return found
+        moment: float | None = await self._get(READ.next_due)
+        return moment
 
     # --- Recall ------------------------------------------------------------------------------------------
 
@@ -240,48 +225,40 @@ class PostgresReads:
         return str(await self._get(READ.secret))
 
     async def summary(self, conversation: ConversationId, *, upto: int) -> Summary | None:
-        found: Summary | None = await self._one(rows.SUMMARIES, READ.summary, conversation, upto)
-        return found
+        return await self._one(rows.SUMMARIES, READ.summary, conversation, upto)
 
     async def summary_of(self, conversation: ConversationId, epoch: int) -> Summary | None:
-        found: Summary | None = await self._one(rows.SUMMARIES, READ.summary_of, conversation, epoch)
-        return found
+        return await self._one(rows.SUMMARIES, READ.summary_of, conversation, epoch)
 
     async def turns_before(self, turn: Turn, *, reading_to: int, limit: int) -> list[Turn]:
-        found: list[Turn] = await self._many(
+        newest_first: list[Turn] = await self._many(
             rows.TURNS, READ.turns_before, limit, turn.conversation, turn.agent, reading_to, turn.id
         )
-        return found[::-1]
+        return newest_first[::-1]
 
     async def text(self, digest: str) -> str | None:
-        found: str | None = await self._get(READ.text, digest)
-        return found
+        text: str | None = await self._get(READ.text, digest)
+        return text
 
     # --- People and events -------------------------------------------------------------------------------
 
     async def participants(self) -> list[Participant]:
-        found: list[Participant] = await self._many(rows.PARTICIPANTS, READ.participants)
-        return found
+        return await self._many(rows.PARTICIPANTS, READ.participants)
 
     async def participant(self, name: str) -> Participant | None:
-        found: Participant | None = await self._one(rows.PARTICIPANTS, READ.participant, name)
-        return found
+        return await self._one(rows.PARTICIPANTS, READ.participant, name)
 
     async def hosts(self) -> list[Host]:
-        found: list[Host] = await self._many(rows.HOSTS, READ.hosts)
-        return found
+        return await self._many(rows.HOSTS, READ.hosts)
 
     async def pairs(self, *, since: float) -> list[Pair]:
-        found: list[Pair] = await self._many(rows.PAIRS, READ.pairs, since)
-        return found
+        return await self._many(rows.PAIRS, READ.pairs, since)
 
     async def quotas(self) -> list[Quota]:
-        found: list[Quota] = await self._many(rows.QUOTAS, READ.quotas)
-        return found
+        return await self._many(rows.QUOTAS, READ.quotas)
 
     async def root(self, root: RootId) -> Root | None:
-        found: Root | None = await self._one(rows.ROOTS, READ.root, root)
-        return found
+        return await self._one(rows.ROOTS, READ.root, root)
 
     async def graph(self) -> Graph:
         version = await self._get(READ.links_version)
@@ -297,8 +274,7 @@ class PostgresReads:
         if not all(is_storable(str(part)) for part in lookup.value):
             return []
         statement, values = query_for((lookup,))
-        found: list[R] = await self._many(rows.RECORDS[lookup.table.name], statement, *values)
-        return found
+        return await self._many(rows.RECORDS[lookup.table.name], statement, *values)
 
     async def events(
         self,
@@ -308,22 +284,24 @@ class PostgresReads:
         types: Sequence[str] = (),
         limit: int = 500,
     ) -> list[Event]:
-        found: list[Event]
+        events: list[Event]
         if conversation is None and not types:
-            found = await self._many(rows.EVENTS, READ.events, limit, after)
+            events = await self._many(rows.EVENTS, READ.events, limit, after)
         else:
-            found = await self._many(rows.EVENTS, READ.events_picked, limit, after, list(types), conversation)
-        return found
+            events = await self._many(
+                rows.EVENTS, READ.events_picked, limit, after, list(types), conversation
+            )
+        return events
 
     async def last_event(self) -> int:
-        """Only what lies below every transaction that is still under way: nothing smaller can come any more."""
+        """The last event below every transaction that is still under way: no smaller one can appear after it."""
         reached, _ = await self.reach()
         return reached
 
     async def reach(self) -> tuple[int, int]:
-        """Up to which event everything can be read, and the newest there is."""
-        found = await self._reading(lambda connection: connection.fetchrow(READ.last_event))
-        return int(found["reached"]), int(found["newest"])
+        """The event up to which everything is readable, and the newest."""
+        row = await self._reading(lambda connection: connection.fetchrow(READ.last_event))
+        return int(row["reached"]), int(row["newest"])
 
     async def horizon(self) -> int:
         return int(await self._get(READ.horizon))
@@ -334,16 +312,13 @@ class PostgresReads:
         return str(await self._get(READ.instance))
 
     async def unpublished(self, limit: int, without: Sequence[ParticipantId] = ()) -> list[OutboxRow]:
-        found: list[OutboxRow] = await self._many(
-            rows.RECORDS[OUTBOX.name], RECORDS[OUTBOX.name].oldest, limit, list(without)
-        )
-        return found
+        return await self._many(rows.RECORDS[OUTBOX.name], RECORDS[OUTBOX.name].oldest, limit, list(without))
 
     async def outbox_depth(self, most: int) -> OutboxDepth:
-        found = await self._reading(lambda connection: connection.fetchrow(RECORDS[OUTBOX.name].depth, most))
-        oldest = found["oldest"]
-        return OutboxDepth(int(found["rows"]), None if oldest is None else oldest / 1e6)
+        depth = await self._reading(lambda connection: connection.fetchrow(RECORDS[OUTBOX.name].depth, most))
+        oldest = depth["oldest"]
+        return OutboxDepth(int(depth["rows"]), None if oldest is None else oldest / 1e6)
 
     async def homes_of(self, agents: Sequence[ParticipantId]) -> list[tuple[ParticipantId, ParticipantId]]:
-        found = await self._reading(lambda connection: connection.fetch(READ.homes_of, list(agents)))
-        return [(row["participant"], row["home"]) for row in found if row["home"] is not None]
+        homes = await self._reading(lambda connection: connection.fetch(READ.homes_of, list(agents)))
+        return [(row["participant"], row["home"]) for row in homes if row["home"] is not None]

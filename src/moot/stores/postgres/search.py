@@ -1,7 +1,7 @@
-"""What a query means to PostgreSQL: words and traits that one index holds, and plain conditions beside them.
+"""A query in PostgreSQL's terms: words and traits from one index, and plain conditions beside them.
 
-Traits are made-up words with a mark that no word has: what a message holds, what became of it, whom it mentions. They
-are read off by stores/query_match.py, the plain reading that every index must agree with. Above: reads.py.
+Traits are artificial words with a prefix that no word has: what a message contains, its marks, whom it mentions.
+stores/query_match.py derives them; every index must agree with it. Above: reads.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.message import Message
 from moot.model.query import Has, Mark, Query
-from moot.stores.postgres.words import joined, words
+from moot.stores.postgres.words import join_words, words
 from moot.stores.query_match import holds, marked
 
 FOREVER = 2**62
@@ -23,7 +23,7 @@ def searchable(message: Message) -> tuple[str, str]:
         *(f"#m{mark}" for mark in Mark if marked(message, mark)),
         *map(_mentions, message.mentions),
     ]
-    return joined(words(message.text)), "".join(f"{trait} " for trait in traits)
+    return join_words(words(message.text)), "".join(f"{trait} " for trait in traits)
 
 
 def _mentions(who: ParticipantId) -> str:
@@ -33,25 +33,25 @@ def _mentions(who: ParticipantId) -> str:
 def conditions(
     query: Query, limit: int, pairs: Mapping[ParticipantId, Sequence[ConversationId]]
 ) -> list[Any] | None:
-    """What is bound to the statement, in its order; None where nothing can be found."""
-    phrases = [cut for term in query.terms if (cut := words(term))]
+    """The arguments of the statement, in its order; None if nothing can match."""
+    phrases = [found_words for term in query.terms if (found_words := words(term))]
     if query.terms and not phrases:
         return None
-    alone = [(where, one) for one, places in pairs.items() for where in places]
-    unwanted = [] if Mark.DELETED in query.marks else [f"#m{Mark.DELETED}"]
+    direct = [(where, agent) for agent, places in pairs.items() for where in places]
+    excluded = [] if Mark.DELETED in query.marks else [f"#m{Mark.DELETED}"]
     return [
         max(limit, 0),
         sorted({word for phrase in phrases for word in phrase}),
-        [joined(phrase) for phrase in phrases if len(phrase) > 1],
+        [join_words(phrase) for phrase in phrases if len(phrase) > 1],
         storable(query.authors),
         storable(query.places),
         storable(query.kinds),
         storable(query.rooms),
         [*(f"#h{has}" for has in query.has), *(f"#m{mark}" for mark in query.marks)],
-        unwanted,
-        [_mentions(one) for one in query.addressed],
-        [where for where, _ in alone],
-        [one for _, one in alone],
+        excluded,
+        [_mentions(agent) for agent in query.addressed],
+        [where for where, _ in direct],
+        [agent for _, agent in direct],
         _micros(query.after, -FOREVER),
         _micros(query.before, FOREVER),
         query.reader,
@@ -59,7 +59,7 @@ def conditions(
 
 
 def storable(names: Sequence[str]) -> list[str]:
-    """What no row can hold is nobody's name; something that no row has stands for it, so that nothing is found."""
+    """Names with those that no row can hold replaced by one that no row has, so that they match nothing."""
     return [name if is_storable(name) else "\ufffd" for name in names]
 
 

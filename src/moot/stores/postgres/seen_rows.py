@@ -1,8 +1,7 @@
-"""What a batch has seen of rows that no lock of its own guards: chains, limiters, people, hosts, records.
+"""What a batch has loaded of rows without a lock of their own: chains, limiters, people, hosts, records.
 
-They are locked when they are about to be written, and read once more: where one is no longer what was decided on,
-somebody else was faster, and the batch is run again. So no hub writes a whole row over what another one has just
-written.
+They are locked and read again just before they are written. If one has changed, another hub was faster, and the batch
+is run again: so no hub overwrites a row that another one has just written.
 """
 
 from collections.abc import Iterable
@@ -17,25 +16,25 @@ Row = tuple[str, tuple[Any, ...]]
 
 
 class SeenRows:
-    """By table and key: the value that was loaded, or None where it is known that there was none."""
+    """By table and key: the loaded value, or None if it is known that there was none."""
 
     def __init__(self) -> None:
         self._values: dict[Row, Any] = {}
         self._lookups: list[AnyLookup] = []
         self._all_of: set[str] = set()
 
-    def take(self, table: str, key: tuple[Any, ...], value: Any) -> None:
+    def note_row(self, table: str, key: tuple[Any, ...], value: Any) -> None:
         self._values[table, key] = value
 
-    def asked_for(self, table: str, keys: Iterable[tuple[Any, ...]]) -> None:
-        """These would have been loaded, had they been there."""
+    def note_keys(self, table: str, keys: Iterable[tuple[Any, ...]]) -> None:
+        """These keys were looked for: those without a value do not exist."""
         for key in keys:
             self._values.setdefault((table, key), None)
 
-    def asked_for_all(self, table: str) -> None:
+    def note_all_of(self, table: str) -> None:
         self._all_of.add(table)
 
-    def looked_up(self, lookup: AnyLookup) -> None:
+    def note_lookup(self, lookup: AnyLookup) -> None:
         self._lookups.append(lookup)
 
     def is_known(self, table: str, key: tuple[Any, ...], written: Any) -> bool:
@@ -51,20 +50,20 @@ class SeenRows:
 
 
 def unguarded(dirty: Dirty) -> dict[str, dict[tuple[Any, ...], Any]]:
-    """What is to be written of such rows: by table and key, None for what is dropped."""
-    found: dict[str, dict[tuple[Any, ...], Any]] = {
+    """The unguarded rows that a batch writes: by table and key, None for dropped ones."""
+    rows: dict[str, dict[tuple[Any, ...], Any]] = {
         "roots": {(key,): value for key, value in dirty.roots.items()},
         "pairs": dict(dirty.pairs),
         "quotas": {(key,): value for key, value in dirty.quotas.items()},
         "registry": {(key,): value for key, value in dirty.participants.items()},
         "hosts": {(key,): value for key, value in dirty.hosts.items()},
     }
-    found["hosts"].update({(key,): None for key in dirty.dropped_hosts})
+    rows["hosts"].update({(key,): None for key in dirty.dropped_hosts})
     for table in TABLES:
         if table.is_queue:
             continue
         written: dict[tuple[Any, ...], Any] = dict(dirty.records.get(table.name, {}))
         for key in dirty.dropped_records.get(table.name, ()):
             written.setdefault(key, None)
-        found[table.name] = written
-    return {table: written for table, written in found.items() if written}
+        rows[table.name] = written
+    return {table: written for table, written in rows.items() if written}

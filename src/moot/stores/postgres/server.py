@@ -1,7 +1,7 @@
-"""Connections to the server: made with what must hold on them, and made again, with growing pauses, once they are lost.
+"""Connections to the server, with the settings they need; lost ones are opened again, with growing pauses.
 
-Above: the engine has one that writes, the reads a few more. Below: asyncpg. What must hold of the server itself is
-looked at with the first one: its version, its encoding, and that it keeps what it acknowledges.
+Above: the engine has one that writes, the reads a few more. Below: asyncpg. The first connection checks the server: its
+version, its encoding, and that it keeps what it acknowledges.
 """
 
 import asyncio
@@ -17,15 +17,15 @@ import asyncpg
 from moot.errors import MootError, StoreUnwritable
 from moot.stores.postgres.address import Address
 from moot.stores.postgres.statements import SCHEMA
-from moot.stores.postgres.trouble import OUT_OF_REACH, letting_in, speaking_of, unreachable
+from moot.stores.postgres.trouble import OUT_OF_REACH, connect_errors, moot_errors, unreachable
 
 T = TypeVar("T")
 
 Connection: TypeAlias = Any
-"""Of asyncpg; its own type is generic over records, which nobody here looks at."""
+"""A connection of asyncpg; its own type is generic over records, which are not used here."""
 
-OLDEST = 150000
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+MIN_VERSION = 150000
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.1, 5.0
 CONNECT_SECONDS = 5.0
 COMMAND_SECONDS = 60.0
 SETTINGS = {
@@ -38,16 +38,16 @@ SETTINGS = {
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": "10000",
 }
-"""Statements are few, and planning one of them anew would take longer than running it. A client whose machine or line
-is gone is let go of within about ten seconds, with the locks it holds."""
-LINE = (
+"""There are few statements, and planning one takes longer than running it. The server drops a client whose machine or
+network is gone within about ten seconds, with the locks it holds."""
+SOCKET_OPTIONS = (
     (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
     (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 5),
     (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 2),
     (socket.IPPROTO_TCP, "TCP_KEEPCNT", 3),
     (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 10_000),
 )
-"""The same at this end."""
+"""The same at the client's end."""
 
 
 def lock_number(schema: str, kind: str, name: str = "") -> int:
@@ -56,57 +56,57 @@ def lock_number(schema: str, kind: str, name: str = "") -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _watch_line(connection: Connection) -> None:
-    """Have the kernel notice a line that is dead. asyncpg has no word for it, so its transport is asked."""
+def _keep_alive(connection: Connection) -> None:
+    """Let the kernel notice a dead connection. asyncpg has no setting for it, so its transport is used."""
     transport = getattr(connection, "_transport", None)
     end = transport.get_extra_info("socket") if transport is not None else None
     if end is None or end.family not in (socket.AF_INET, socket.AF_INET6):
         return
-    for level, name, value in LINE:
+    for level, name, value in SOCKET_OPTIONS:
         if hasattr(socket, name):
             with suppress(OSError):
                 end.setsockopt(level, getattr(socket, name), value)
 
 
 def application_name(schema: str) -> str:
-    """By which the server knows who works on a schema; it keeps 63 letters."""
+    """The name under which the server lists users of a schema; at most 63 characters."""
     return f"moot {schema}"[:63]
 
 
 class Server:
-    """A database, and how often reaching it has failed of late."""
+    """A database, and the pause before it may be reached again."""
 
     def __init__(self, address: Address, clock: Callable[[], float] = time.monotonic) -> None:
         self.address = address
         self._clock = clock
-        self._pause = FIRST_PAUSE
+        self._pause = FIRST_PAUSE_SECONDS
         self._not_before = 0.0
         self.version = ""
         self.started = ""
-        """When the server was started that was reached last."""
+        """When the server that was reached last had started."""
         self.settings: dict[str, str] = {}
 
     async def connect(self, *, writes: bool = False) -> Connection:
-        """A new connection; at once, whatever happened before."""
+        """Open a connection at once, even during a pause."""
         schema = self.address.schema
         settings = {**SETTINGS, "search_path": schema, "application_name": application_name(schema)}
         if writes:
             settings["moot.writers"] = str(lock_number(schema, "write"))
             settings["enable_seqscan"] = (
-                "off"  # every row a batch loads has an index, also before anybody counted rows
+                "off"  # every row a batch loads has an index, even before statistics exist
             )
-        with letting_in(self.address.shown):
+        with connect_errors(self.address.shown):
             connection = await asyncpg.connect(
                 self.address.dsn,
                 timeout=CONNECT_SECONDS,
                 command_timeout=COMMAND_SECONDS,
                 server_settings=settings,
             )
-        _watch_line(connection)
+        _keep_alive(connection)
         return connection
 
     async def reconnect(self) -> Connection:
-        """A connection that writes, in place of one that was lost; refused while the pause lasts."""
+        """Open a writing connection in place of a lost one; refused while the pause lasts."""
         left = self._not_before - self._clock()
         if left > 0:
             raise unreachable(self.address.shown, OSError("it could not be reached a moment ago"))
@@ -114,32 +114,32 @@ class Server:
             connection = await self.connect(writes=True)
         except MootError:
             self._not_before = self._clock() + self._pause
-            self._pause = min(self._pause * 2, LONGEST_PAUSE)
+            self._pause = min(self._pause * 2, MAX_PAUSE_SECONDS)
             raise
-        self._pause, self._not_before = FIRST_PAUSE, 0.0
+        self._pause, self._not_before = FIRST_PAUSE_SECONDS, 0.0
         return connection
 
     async def check(self, connection: Connection) -> None:
-        """Refuse a server on which nothing could be promised."""
-        with speaking_of(self.address.shown):
-            found = dict(await connection.fetchrow(SCHEMA.server))
-        self.version, self.started = str(found["shown"]), str(found["started"])
+        """Refuse a server that cannot keep our promises."""
+        with moot_errors(self.address.shown):
+            facts = dict(await connection.fetchrow(SCHEMA.server))
+        self.version, self.started = str(facts["shown"]), str(facts["started"])
         self.settings = {
-            name: str(found[name]) for name in ("fsync", "full_page_writes", "synchronous_commit")
+            name: str(facts[name]) for name in ("fsync", "full_page_writes", "synchronous_commit")
         }
-        if found["version"] < OLDEST:
+        if facts["version"] < MIN_VERSION:
             raise self._refusal(
-                f"runs PostgreSQL {found['shown']}",
+                f"runs PostgreSQL {facts['shown']}",
                 "15 or newer is needed",
                 "upgrade the server, or use another",
             )
-        if found["encoding"] != "UTF8":
+        if facts["encoding"] != "UTF8":
             raise self._refusal(
-                f"has the encoding {found['encoding']}",
+                f"has the encoding {facts['encoding']}",
                 "UTF8 is needed",
                 "CREATE DATABASE moot ENCODING 'UTF8'",
             )
-        if found["standby"]:
+        if facts["standby"]:
             raise self._refusal(
                 "is a standby", "only a primary can be written", "set store.url to the primary"
             )
@@ -165,36 +165,35 @@ class Server:
 
 
 class Connections:
-    """A few that read, made when they are needed, and kept while they are good."""
+    """A few connections for reading, opened when needed and reused while they work."""
 
-    def __init__(self, server: Server, most: int) -> None:
+    def __init__(self, server: Server, max_connections: int) -> None:
         self._server = server
-        self._slots = asyncio.Semaphore(most)
+        self._slots = asyncio.Semaphore(max_connections)
         self._idle: list[Connection] = []
         self._closed = False
 
     async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """What the work answers. A connection that was lost while nobody used it is not the work's concern: then it is
-        done once more, on a new one."""
+        """Do some work on a connection. If an idle one turns out to be lost, the work is repeated on a new one."""
         async with self._slots:
             while self._idle:
-                kept = self._idle.pop()
-                if not kept.is_closed():
+                idle = self._idle.pop()
+                if not idle.is_closed():
                     with suppress(*OUT_OF_REACH):
-                        return await self._on(kept, work)
-            return await self._on(await self._server.connect(), work)
+                        return await self._run_on(idle, work)
+            return await self._run_on(await self._server.connect(), work)
 
-    async def _on(self, connection: Connection, work: Callable[[Connection], Awaitable[T]]) -> T:
-        good = False
+    async def _run_on(self, connection: Connection, work: Callable[[Connection], Awaitable[T]]) -> T:
+        is_usable = False
         try:
             answer = await work(connection)
-            good = True
+            is_usable = True
             return answer
         except asyncpg.PostgresError as error:
-            good = not isinstance(error, OUT_OF_REACH)
+            is_usable = not isinstance(error, OUT_OF_REACH)
             raise
         finally:
-            if good and not self._closed and not connection.is_closed():
+            if is_usable and not self._closed and not connection.is_closed():
                 self._idle.append(connection)
             else:
                 connection.terminate()

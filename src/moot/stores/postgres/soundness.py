@@ -1,8 +1,8 @@
-"""Reading everything of a database, all seen at one moment: what stores/soundness.py reads of any store.
+"""Reads a whole database in one snapshot, for the checks of stores/soundness.py.
 
-That blocks, and the driver does not: it runs in a thread, which has each piece of a result fetched by the loop.
-Whether pages are whole is the server's to say (data_checksums, pg_amcheck). Above: `moot doctor` and `moot audit`
-(reads.py, store.py).
+These block and the driver is asynchronous: they run in a thread, for which the loop fetches each piece of a result.
+Damaged pages are for the server to find (data_checksums, pg_amcheck). Above: `moot doctor` and `moot audit` (reads.py,
+store.py).
 """
 
 import asyncio
@@ -25,32 +25,32 @@ CROWDED = 0.8
 
 
 async def read_all(connection: Connection) -> tuple[int, list[str]]:
-    """How many messages there are, and what is wrong."""
+    """The number of messages, and the problems found."""
     report = await verify(connection, {})
     return report.messages, list(report.problems)
 
 
 async def warnings(connection: Connection, now: Callable[[], float] = time.time) -> tuple[str, ...]:
-    """What will make trouble on this server: clocks that differ, and connections that run out."""
+    """Warnings about this server: clocks that differ, and connections that run out."""
     before = now()
-    there, connections, most = await connection.fetchrow(SCHEMA.state)
-    apart = there - (before + now()) / 2
-    found = []
+    server_time, connections, max_connections = await connection.fetchrow(SCHEMA.state)
+    apart = server_time - (before + now()) / 2
+    texts = []
     if abs(apart) > CLOCKS_APART:
-        found.append(
+        texts.append(
             f"the clock of the server is {apart:+.1f} s from that of this machine: leases end early or late; use NTP"
         )
-    if connections > most * CROWDED:
-        found.append(
-            f"{connections} of {most} connections are in use: raise max_connections, or run fewer hubs"
+    if connections > max_connections * CROWDED:
+        texts.append(
+            f"{connections} of {max_connections} connections are in use: raise max_connections, or run fewer hubs"
         )
-    return tuple(found)
+    return tuple(texts)
 
 
 async def verify(
     connection: Connection, known: Mapping[str, KnownHead], progress: Progress = lambda messages: None
 ) -> AuditReport:
-    """Everything, compared with where chains stood once."""
+    """Check everything, and compare with chain heads known from earlier."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         stored = FetchedRows(connection, asyncio.get_running_loop())
         report = await asyncio.to_thread(Soundness(stored, known, progress).whole)
@@ -67,13 +67,13 @@ class FetchedRows:
         self._loop = loop
 
     def found(self, name: str, *values: str) -> Iterator[tuple[Any, ...]]:
-        whole = RECORDS.get(name) if not values else None
-        statement = SOUND.all()[name] if whole is None else whole.every
-        cursor = self._wait(self._opened(statement, values))
+        record_statements = RECORDS.get(name) if not values else None
+        statement = SOUND.all()[name] if record_statements is None else record_statements.every
+        cursor = self._wait(self._open_cursor(statement, values))
         while rows := self._wait(cursor.fetch(AT_ONCE)):
             yield from rows
 
-    async def _opened(self, statement: str, values: tuple[str, ...]) -> Any:
+    async def _open_cursor(self, statement: str, values: tuple[str, ...]) -> Any:
         return await self._connection.cursor(statement, *values)
 
     def _wait(self, work: Any) -> Any:

@@ -1,7 +1,7 @@
-"""A PostgreSQL database as a thing. It is copied and put back by its own tools, which this says; nothing is done by
-halves.
+"""`Storage` for a PostgreSQL database. It is backed up and restored with PostgreSQL's own tools: the refusals here name
+them.
 
-Above: backups, export and `moot doctor`, through wiring. It reaches no server and imports no driver.
+Above: backups, export and `moot doctor`, through wiring. It connects to no server and imports no driver.
 """
 
 from contextlib import AbstractContextManager
@@ -25,14 +25,14 @@ class PostgresStorage:
         self.place = address.shown
 
     def exists(self) -> bool:
-        """As far as can be told without reaching it; whoever opens it hears more."""
+        """Assumed without a connection; opening it tells."""
         return True
 
     def is_remnant(self) -> bool:
         return False
 
     def size(self) -> int:
-        """None of it lies here."""
+        """No bytes on this machine."""
         return 0
 
     def copy(self, target: Path) -> Inspection:

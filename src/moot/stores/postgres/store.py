@@ -32,7 +32,7 @@ class PostgresStore(PostgresReads):
     ) -> None:
         super().__init__(server)
         self._engine = engine
-        self._tell = on_commit
+        self._on_commit = on_commit
         self._growth = Growth(server, self.reach, on_growth)
         self.far_lane = self._growth.lane
         self._runner = AsyncRunner(engine, source, self._committed)
@@ -45,8 +45,7 @@ class PostgresStore(PostgresReads):
         on_commit: OnCommit = lambda commit: None,
         on_growth: Callable[[], None] = lambda: None,
     ) -> "PostgresStore":
-        """The store at an address; its schema is made or brought up to date first. `on_growth` is called whenever the
-        log
+        """Open the store at an address; its schema is created or migrated first. `on_growth` is called whenever the log
         may have grown, whichever hub wrote."""
         server = Server(address)
         engine = await PostgresEngine.open(server)
@@ -62,31 +61,31 @@ class PostgresStore(PostgresReads):
         return await self._runner.submit(verb, command, dry=True)
 
     def _committed(self, commit: Commit) -> None:
-        self._tell(commit)
+        self._on_commit(commit)
         self._growth.committed(commit.events[-1].id)
 
     async def close(self) -> None:
-        """Finish what was accepted; then nothing of this store is open any more."""
+        """Finish what was accepted, then close all connections."""
         await self._runner.close()
         await self._growth.close()
         await super().close()
 
     async def forget_events(self, *, before: float) -> int:
-        """Little by little, between the batches of others."""
-        gone = 0
+        """In small steps between the batches of others; how many events were deleted."""
+        forgotten = 0
         while some := await self._runner.call(lambda: self._engine.forget_some(before)):
-            gone += some
-        return gone
+            forgotten += some
+        return forgotten
 
     async def check(self) -> Health:
         """Read everything: every row, and the audit chain of every conversation."""
         problems: list[str] = []
         messages = 0
-        warned: tuple[str, ...] = ()
+        notes: tuple[str, ...] = ()
         try:
-            messages, found = await self._reading(read_all)
-            problems += found
-            warned = await self._reading(warnings)
+            messages, damage_found = await self._reading(read_all)
+            problems += damage_found
+            notes = await self._reading(warnings)
         except StoreDamaged as damage:
             problems.append(f"{damage.title}: {damage.detail}")
         return Health(
@@ -96,5 +95,5 @@ class PostgresStore(PostgresReads):
             messages=messages,
             problems=tuple(problems),
             facts=self._server.settings,
-            warnings=warned,
+            warnings=notes,
         )

@@ -22,14 +22,14 @@ ABOUT_THE_ROW = (
     asyncpg.UntranslatableCharacterError,
 )
 NOT_A_VALUE = (OverflowError, UnicodeError, TypeError, ValueError, RecursionError)
-"""What asyncpg and msgspec say of a value that no column can hold."""
+"""Raised by asyncpg and msgspec for a value that no column can hold."""
 OVERTAKEN = (
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
     asyncpg.LockNotAvailableError,
     asyncpg.UniqueViolationError,
 )
-"""Somebody else was faster: what the batch was decided on may no longer hold."""
+"""Another hub was faster: what the batch was decided on may have changed."""
 OUT_OF_REACH = (
     OSError,
     asyncio.TimeoutError,
@@ -39,7 +39,7 @@ OUT_OF_REACH = (
     asyncpg.InternalClientError,
     asyncpg.TooManyConnectionsError,
 )
-"""The connection, or the server behind it, is gone; whether what was under way was stored is another question."""
+"""The connection or the server is gone; whether the work under way was stored is not known by that."""
 REFUSED = (
     asyncpg.InsufficientResourcesError,
     asyncpg.ReadOnlySQLTransactionError,
@@ -53,8 +53,8 @@ RETRY_MS = 1000
 
 
 @contextmanager
-def speaking_of(place: str) -> Iterator[None]:
-    """Everything PostgreSQL says about this database, said in Moot's words."""
+def moot_errors(place: str) -> Iterator[None]:
+    """Translate PostgreSQL's errors about this database into Moot's."""
     try:
         yield
     except ABOUT_THE_DATA as error:
@@ -66,21 +66,21 @@ def speaking_of(place: str) -> Iterator[None]:
 
 
 @contextmanager
-def letting_in(place: str) -> Iterator[None]:
-    """As `speaking_of`, where a connection is made: whatever else the server says is about the address."""
+def connect_errors(place: str) -> Iterator[None]:
+    """As `moot_errors`, while connecting: any other error of the server is about the address."""
     try:
-        with speaking_of(place):
+        with moot_errors(place):
             yield
     except StoreUnwritable as error:
         if isinstance(error.__cause__, ABOUT_THE_ADDRESS):
-            raise turned_away(place, error.__cause__) from error.__cause__
+            raise not_admitted(place, error.__cause__) from error.__cause__
         raise
     except asyncpg.PostgresError as error:
-        raise turned_away(place, error) from error
+        raise not_admitted(place, error) from error
 
 
-def _of_the_row(error: Exception) -> str:
-    """In words that do not name tables and columns: those are nothing to whoever asked."""
+def _row_problem(error: Exception) -> str:
+    """Without names of tables and columns, which mean nothing to the caller."""
     if isinstance(error, asyncpg.UniqueViolationError):
         return "something else has this name or key already"
     if isinstance(error, asyncpg.IntegrityConstraintViolationError):
@@ -89,16 +89,21 @@ def _of_the_row(error: Exception) -> str:
 
 
 @contextmanager
-def writing_rows(place: str) -> Iterator[None]:
-    """As `speaking_of`, where a complaint can also be about what a row holds, or about others who were faster."""
+def write_errors(place: str) -> Iterator[None]:
+    """As `moot_errors`, while writing: an error can also be about a row, or mean that another hub was faster."""
     try:
         yield
     except OVERTAKEN as error:
-        raise TryAgain(_of_the_row(error), bad_row=isinstance(error, asyncpg.UniqueViolationError)) from error
+        raise TryAgain(
+            _row_problem(error), bad_row=isinstance(error, asyncpg.UniqueViolationError)
+        ) from error
     except ABOUT_THE_DATA as error:
         raise damaged(place, str(error)) from error
-    except (*ABOUT_THE_ROW, *NOT_A_VALUE) as error:  # what asyncpg cannot encode is a ValueError of its own
-        raise BadRow(_of_the_row(error)) from error
+    except (
+        *ABOUT_THE_ROW,
+        *NOT_A_VALUE,
+    ) as error:  # asyncpg raises ValueErrors of its own for what it cannot encode
+        raise BadRow(_row_problem(error)) from error
     except OUT_OF_REACH as error:
         raise unreachable(place, error) from error
     except REFUSED as error:
@@ -106,8 +111,8 @@ def writing_rows(place: str) -> Iterator[None]:
 
 
 @contextmanager
-def refusing(place: str) -> Iterator[None]:
-    """At the commit: the server says no, as when its disk is full. A connection that is lost is another matter."""
+def commit_errors(place: str) -> Iterator[None]:
+    """During COMMIT: translate refusals, such as a full disk. A lost connection is raised unchanged."""
     try:
         yield
     except OUT_OF_REACH:
@@ -145,7 +150,7 @@ def refused(place: str, error: BaseException) -> MootError:
     )
 
 
-def turned_away(place: str, error: BaseException) -> MootError:
+def not_admitted(place: str, error: BaseException) -> MootError:
     return StoreUnwritable(
         f"{place} does not let Moot in",
         detail=f"the server says: {error}",

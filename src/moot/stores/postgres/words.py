@@ -1,7 +1,7 @@
-"""How a text is cut into words, so that a search here finds what it finds on SQLite: by the same tokeniser.
+"""Splits texts into words with SQLite's tokeniser, so that a search finds the same on both engines.
 
-SQLite's full-text index cuts by `unicode61`, without case and accents; APSW lends that function without any database.
-Its `snippet` shows the piece of a text around the words; that too is asked of it, for the hits alone, in memory.
+SQLite's full-text index uses `unicode61`, which ignores case and accents; APSW offers it without a database. Its
+`snippet`, the piece of a text around the words, is also computed by SQLite: in memory, for the hits only.
 """
 
 import hashlib
@@ -11,39 +11,39 @@ from typing import Any
 
 import apsw
 
-CUT = ("unicode61", "remove_diacritics", "2")
-LONGEST = 80
-"""Characters of a word that an index holds; of a longer one it holds a fingerprint."""
+TOKENISER = ("unicode61", "remove_diacritics", "2")
+MAX_WORD_CHARACTERS = 80
+"""Characters of a word that the index holds; a longer word is replaced by a fingerprint."""
 PIECE_WORDS = 16
 
 
 @cache
 def _tokeniser() -> Any:
-    name, *options = CUT
+    name, *options = TOKENISER
     return apsw.Connection(":memory:").fts5_tokenizer(name, options)
 
 
 def words(text: str) -> list[str]:
     """The words of a text, in order."""
-    found = _tokeniser()(
+    tokens = _tokeniser()(
         text.encode("utf-8", "replace"),
         apsw.FTS5_TOKENIZE_DOCUMENT,
         None,
         include_offsets=False,
         include_colocated=False,
     )
-    return [_short(word) for word in found]
+    return [_short(word) for word in tokens]
 
 
 def _short(word: str) -> str:
-    if len(word) <= LONGEST:
+    if len(word) <= MAX_WORD_CHARACTERS:
         return word
     return f"{word[:8]}#{hashlib.sha256(word.encode()).hexdigest()}"
 
 
-def joined(found: Sequence[str]) -> str:
-    """Words as they are stored, a space around each: whoever looks for one finds no part of another."""
-    return f" {' '.join(found)} "
+def join_words(tokens: Sequence[str]) -> str:
+    """Words as they are stored, each between spaces, so that a search never matches a part of a word."""
+    return f" {' '.join(tokens)} "
 
 
 def pieces(texts: Sequence[str], terms: Sequence[str]) -> list[str]:
@@ -56,12 +56,12 @@ def pieces(texts: Sequence[str], terms: Sequence[str]) -> list[str]:
         connection.executemany(
             "INSERT INTO found (content, any) VALUES (?, 'x')", [(text,) for text in texts]
         )
-        asked = 'any : "x"' + "".join(f" AND content : {_quoted(term)}" for term in terms)
-        cut = connection.execute(
+        query = 'any : "x"' + "".join(f" AND content : {_quoted(term)}" for term in terms)
+        snippets = connection.execute(
             "SELECT rowid, snippet(found, 0, '', '', '…', ?) FROM found WHERE found MATCH ?",
-            (PIECE_WORDS, asked),
+            (PIECE_WORDS, query),
         )
-        around = dict(cut)
+        around = dict(snippets)
     finally:
         connection.close()
     return [around.get(n, text) for n, text in enumerate(texts, 1)]

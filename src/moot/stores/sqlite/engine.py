@@ -23,7 +23,7 @@ from moot.stores.sqlite.file.untrusted import OpenFiles
 from moot.stores.sqlite.kept_desk import KeptDesk
 from moot.stores.sqlite.load import Loading
 from moot.stores.sqlite.statements import RECORDS, SEARCH, WRITE
-from moot.stores.sqlite.trouble import damaged, speaking_of, writing_rows
+from moot.stores.sqlite.trouble import damaged, moot_errors, write_errors
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -68,7 +68,7 @@ class SqliteEngine:
     def open(cls, home: Path, steps: tuple[migrate.Migration, ...] | None = None) -> "SqliteEngine":
         """The engine of a home, made or migrated if need be."""
         path = database.prepare_home(home)
-        with speaking_of(path):
+        with moot_errors(path):
             lock = WriterLock(home / "run" / "writer.lock")
             mark = OpenMark(home / "run" / "open.lock")
             try:
@@ -87,7 +87,7 @@ class SqliteEngine:
             raise self._gone
         self._lock.take()
         self._locked = True
-        with speaking_of(self.path):
+        with moot_errors(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             version = self._connection.data_version()
         self._alone = version == self._version
@@ -95,7 +95,7 @@ class SqliteEngine:
             self._kept = None
 
     def load(self, scopes: Sequence[Scope]) -> Desk:
-        with writing_rows(self.path):
+        with write_errors(self.path):
             desk, self._kept = self._kept, None
             if desk is None or not desk.settle(self._dirty):
                 desk = self._loading.fresh()
@@ -110,7 +110,7 @@ class SqliteEngine:
     def commit(self) -> None:
         """Keep what was written, if anything was, and the desk it was decided on. Tidying that is left to the
         next batch: nobody who is committed waits for it, or could fail by it."""
-        with speaking_of(self.path):
+        with moot_errors(self.path):
             self._connection.execute("COMMIT")
             self._version = self._connection.data_version()
         self._unlock()
@@ -136,7 +136,7 @@ class SqliteEngine:
 
     def close(self) -> None:
         self._mark.close()
-        with speaking_of(self.path):
+        with moot_errors(self.path):
             if self._gone is not None and self._standing.is_replaced():
                 self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             self._connection.close()
@@ -151,7 +151,7 @@ class SqliteEngine:
 
     def write(self, dirty: Dirty) -> None:
         self._dirty = dirty
-        with writing_rows(self.path):
+        with write_errors(self.path):
             self._erase(dirty)
             self._many(WRITE.append_message, rows.MESSAGES, dirty.messages)
             failpoint("write.messages")
@@ -236,12 +236,12 @@ class SqliteEngine:
         """Take the next messages into the full-text index; how far it reaches then, NO_END for all. The kept
         desk goes: whoever is quiet enough to be indexed does without."""
         execute = self._connection.execute
-        with speaking_of(self.path):
+        with moot_errors(self.path):
             if execute(SEARCH.indexed).get >= execute(SEARCH.newest_row).get:
                 return NO_END
         try:
             self.begin()
-            with speaking_of(self.path):
+            with moot_errors(self.path):
                 execute(SEARCH.index_some, (INDEXED_AT_ONCE,))
                 execute(SEARCH.index_times, (INDEXED_AT_ONCE,))
                 execute(SEARCH.move_indexed, (INDEXED_AT_ONCE,))
@@ -256,7 +256,7 @@ class SqliteEngine:
         """Forget the oldest events that are older than a moment; how many went."""
         try:
             self.begin()
-            with speaking_of(self.path):
+            with moot_errors(self.path):
                 upto = self._connection.execute(
                     WRITE.forgettable, (round(before * 1e6), FORGOTTEN_AT_ONCE)
                 ).get
@@ -271,5 +271,5 @@ class SqliteEngine:
 
     def modes(self) -> tuple[str, int]:
         """Journal mode and synchronous level of the connection that writes."""
-        with speaking_of(self.path):
+        with moot_errors(self.path):
             return str(self._connection.pragma("journal_mode")), int(self._connection.pragma("synchronous"))

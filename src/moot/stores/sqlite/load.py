@@ -22,7 +22,7 @@ from moot.stores import rows
 from moot.stores.desk import NO_ASKS, Desk
 from moot.stores.sqlite.kept_desk import KeptDesk
 from moot.stores.sqlite.statements import LOAD, READ, query_for
-from moot.stores.sqlite.trouble import damaged, speaking_of
+from moot.stores.sqlite.trouble import damaged, moot_errors
 from moot.stores.wanted import Wanted
 
 _encode = json.Encoder().encode
@@ -260,7 +260,7 @@ class Loading:
                 desk.roots[root.id] = root
 
     def _root(self, root: RootId) -> Root | None:
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             shape = self._connection.execute(LOAD.root, (root,)).get
             return None if shape is None else rows.ROOTS.one(shape)
 

@@ -37,7 +37,7 @@ from moot.stores.sqlite.engine import NO_END
 from moot.stores.sqlite.file import database, migrate, soundness
 from moot.stores.sqlite.file.untrusted import close_to_others
 from moot.stores.sqlite.statements import AUDIT, READ, RECORDS, SEARCH, query_for
-from moot.stores.sqlite.trouble import speaking_of
+from moot.stores.sqlite.trouble import moot_errors
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ SMALL_PAGE = 32
 def reads_of(home: Path) -> "SqliteReads":
     """Reads alone, beside whatever hub may run; of a newer database too, where it says that we still can."""
     path = home / "moot.db"
-    with speaking_of(path):
+    with moot_errors(path):
         close_to_others(path)
         database.look_at(path)
         migrate.known_version(path, migrate.shipped(), reading=True)
@@ -59,7 +59,7 @@ def reads_of(home: Path) -> "SqliteReads":
 def is_current(home: Path) -> bool:
     """Whether a database has today's shape, so that it can be read without bringing it up to date first."""
     path = home / "moot.db"
-    with speaking_of(path):
+    with moot_errors(path):
         close_to_others(path)
         database.look_at(path)
         steps = migrate.shipped()
@@ -83,7 +83,7 @@ class SqliteReads:
             connection.close()
 
     def _open(self) -> apsw.Connection:
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             connection = database.reader(self._path)
             database.give_shapes(connection)
         return connection
@@ -94,7 +94,7 @@ class SqliteReads:
 
     def _get(self, statement: str, *values: Any) -> Any:
         """The one value of a small result, read here and now."""
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             return self._here.execute(statement, values).get
 
     async def verify(
@@ -126,7 +126,7 @@ class SqliteReads:
         """Run a read that may take long in a reader's thread."""
 
         def there() -> T:
-            with speaking_of(self._path):
+            with moot_errors(self._path):
                 return work(self._there.connection)
 
         return await asyncio.get_running_loop().run_in_executor(self._threads, there)
@@ -137,14 +137,14 @@ class SqliteReads:
     async def _page(self, of: rows.Rows[Any], statement: str, limit: int, *values: Any) -> Any:
         """A result that an index gives in order: read here while it is small, by a reader's thread if not."""
         limit = max(limit, 0)
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             found = of.many(self._here.execute(statement, (min(limit, SMALL_PAGE + 1), *values)).get)
         if len(found) <= SMALL_PAGE or limit <= SMALL_PAGE + 1:
             return found
         return await self._many(of, statement, limit, *values)
 
     def _one(self, of: rows.Rows[Any], statement: str, *values: Any) -> Any:
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             shape = self._here.execute(statement, values).get
             return None if shape is None else of.one(shape)
 
@@ -155,7 +155,7 @@ class SqliteReads:
         return found
 
     async def version(self, ref: str, member: ParticipantId | None = None) -> ConversationVersion | None:
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             if member is None:
                 found = self._here.execute(READ.version, (ref,)).get
                 return None if found is None else ConversationVersion(*found)
@@ -167,7 +167,7 @@ class SqliteReads:
         return found
 
     async def members(self, conversation: ConversationId) -> list[Member]:
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             return rows.MEMBERS.many(self._here.execute(READ.members, (conversation,)).get)
 
     async def members_everywhere(self, *, archived: bool) -> list[Member]:
@@ -249,7 +249,7 @@ class SqliteReads:
         return found
 
     async def due(self, now: float) -> list[ConversationId]:
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             return [ConversationId(where) for (where,) in self._here.execute(READ.due, (now,))]
 
     async def next_due(self) -> float | None:
@@ -290,7 +290,7 @@ class SqliteReads:
         return found
 
     async def hosts(self) -> list[Host]:
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             return rows.HOSTS.many(self._here.execute(READ.hosts).get)
 
     async def graph(self) -> Graph:
@@ -310,7 +310,7 @@ class SqliteReads:
         if lookup.by == ALL:
             found: list[R] = await self._many(of, statement, wanted)
             return found
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             return of.many(self._here.execute(statement, (wanted,)).get)
 
     async def pairs(self, *, since: float) -> list[Pair]:

@@ -35,7 +35,7 @@ class SyncFailed(SystemExit):
 
 
 @contextmanager
-def speaking_of(path: Path) -> Iterator[None]:
+def moot_errors(path: Path) -> Iterator[None]:
     """Translate everything SQLite raises about this database into Moot's own errors."""
     try:
         yield
@@ -101,8 +101,8 @@ def _of_the_row(error: Exception) -> str:
 
 
 @contextmanager
-def writing_rows(path: Path) -> Iterator[None]:
-    """As `speaking_of`, where a complaint can also be about what a row holds."""
+def write_errors(path: Path) -> Iterator[None]:
+    """As `moot_errors`, where a complaint can also be about what a row holds."""
     try:
         yield
     except ABOUT_THE_FILE as error:

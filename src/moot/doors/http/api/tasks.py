@@ -10,7 +10,7 @@ from moot.doors.http.api.conversations import CREATED, idempotency_key
 from moot.doors.http.api.problems import Response
 from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import Limit, RequestShape
-from moot.flow.delegate import LONGEST
+from moot.flow.delegate import MAX_TASK_SECONDS
 from moot.hub.tasks import UNFINISHED_ONES
 from moot.model.records.task import TaskState
 
@@ -30,7 +30,7 @@ class TasksQuery(RequestShape, frozen=True):
 class NewTask(RequestShape, frozen=True):
     to: str
     task: Text
-    deadline_seconds: Annotated[float, Meta(gt=0, le=LONGEST)] | None = None
+    deadline_seconds: Annotated[float, Meta(gt=0, le=MAX_TASK_SECONDS)] | None = None
     conversation: str | None = None
     """Where you hear how it ended; one that you are in."""
     shape: dict[str, Any] | None = None

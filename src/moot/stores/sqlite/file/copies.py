@@ -28,7 +28,7 @@ from moot.stores.sqlite.file.lock import WriterLock
 from moot.stores.sqlite.file.soundness import read_all
 from moot.stores.sqlite.file.untrusted import distrust
 from moot.stores.sqlite.statements import BACKUP
-from moot.stores.sqlite.trouble import ABOUT_THE_FILE, damaged, speaking_of
+from moot.stores.sqlite.trouble import ABOUT_THE_FILE, damaged, moot_errors
 
 PAGES_AT_ONCE = 256
 """One mebibyte: between two steps other threads and readers of the disk get their turn."""
@@ -43,17 +43,17 @@ OPEN_MARK = 128
 
 def copy(source: Path, target: Path) -> Inspection:
     """Make a verified copy of a database, even while it is in use."""
-    with speaking_of(source):
+    with moot_errors(source):
         database.look_at(source)
         migrate.known_version(source, migrate.shipped(), reading=True)
     partial = target.with_name(target.name + ".partial")
     try:
-        with speaking_of(target):
+        with moot_errors(target):
             _copy_pages(source, partial)
         found = inspect(partial)
         if found.problems:
             raise damaged(source, f"its copy failed verification: {found.problems[0]}")
-        with speaking_of(target):
+        with moot_errors(target):
             partial.rename(target)
             sync_folder(target.parent)
     finally:
@@ -62,7 +62,7 @@ def copy(source: Path, target: Path) -> Inspection:
 
 
 def _copy_pages(source: Path, target: Path) -> None:
-    with speaking_of(source):
+    with moot_errors(source):
         there = database.reader(source)
     files.create_below(target.parent, (target.name,), b"")
     here = apsw.Connection(str(target))
@@ -82,7 +82,7 @@ def _copy_pages(source: Path, target: Path) -> None:
 
 def inspect(path: Path) -> Inspection:
     """Read a copy whole: its pages, its schema, the chain of every conversation."""
-    with speaking_of(path):
+    with moot_errors(path):
         database.look_at(path)
         version = migrate.known_version(path, migrate.shipped(), reading=True)
         if version >= migrate.shipped()[-1].number:
@@ -94,7 +94,7 @@ def _inspect_older(path: Path, version: int) -> Inspection:
     """Chains are read by today's code, so they are read in a copy of the copy that was brought up to date."""
     newer = path.with_name(path.name + ".checking")
     try:
-        with speaking_of(path):
+        with moot_errors(path):
             remove(newer)
             _copy_pages(path, newer)
             _bring_up(newer)
@@ -176,12 +176,12 @@ def stage(source: Path, db: Path) -> tuple[Path, Inspection, int]:
     """A copy brought up to date beside the database it will replace, read whole, and how many tokens in it are no
     longer good; the database stays as it is."""
     staged = db.with_name(db.name + ".restoring")
-    with speaking_of(source):
+    with moot_errors(source):
         database.look_at(source)
         migrate.known_version(source, migrate.shipped())
     remove(staged)
     try:
-        with speaking_of(staged):
+        with moot_errors(staged):
             _copy_pages(source, staged)
             _refuse_strange(source, staged)
             _bring_up(staged)
@@ -242,7 +242,7 @@ def _rows_of(db: Path, statement: str) -> list[Any]:
     """Rows of the database to be replaced; none where it is missing or cannot be read."""
     if not db.exists():
         return []
-    with suppress(StoreDamaged, StoreUnwritable, apsw.Error, OSError), speaking_of(db):
+    with suppress(StoreDamaged, StoreUnwritable, apsw.Error, OSError), moot_errors(db):
         database.look_at(db)
         connection = database.reader(db)
         try:
@@ -254,7 +254,7 @@ def _rows_of(db: Path, statement: str) -> list[Any]:
 
 def put_in_place(staged: Path, db: Path) -> None:
     """The staged copy becomes the database. The old one's log goes first: SQLite would replay it over the new."""
-    with speaking_of(db):
+    with moot_errors(db):
         for ending in BESIDE:
             db.with_name(db.name + ending).unlink(missing_ok=True)
         sync_folder(db.parent)
@@ -264,13 +264,13 @@ def put_in_place(staged: Path, db: Path) -> None:
 
 def fold_log(db: Path) -> None:
     """Whoever closes a database last folds its log into it: from here on the file is whole by itself."""
-    with speaking_of(db):
+    with moot_errors(db):
         database.writer(db).close()
 
 
 def set_aside(db: Path, folder: Path) -> None:
     """Keep a database that cannot be read, as it is: the file by a second name, its log moved."""
-    with speaking_of(db):
+    with moot_errors(db):
         folder.mkdir(mode=0o700)
         if db.exists():
             os.link(db, folder / db.name)

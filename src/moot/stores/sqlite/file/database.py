@@ -18,7 +18,7 @@ from moot.stores.sqlite.file.lock import OpenMark, WriterLock
 from moot.stores.sqlite.file.outline import differences
 from moot.stores.sqlite.file.untrusted import PARTS, close_to_others, distrust
 from moot.stores.sqlite.statements import RECORDS, SCHEMA, SHAPES
-from moot.stores.sqlite.trouble import damaged, speaking_of
+from moot.stores.sqlite.trouble import damaged, moot_errors
 
 BUSY_MS = 5000
 """A last resort: whoever respects the writers' queue never finds the database busy."""
@@ -53,7 +53,7 @@ def opened(
     """Create the database, or check it and bring it up to date; then open it. One process at a time."""
     lock.take()
     try:
-        with speaking_of(path):
+        with moot_errors(path):
             _refuse_to_begin_anew(path, mark)
             if path.exists():
                 close_to_others(path)

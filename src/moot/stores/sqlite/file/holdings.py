@@ -17,7 +17,7 @@ from moot.stores.sqlite.file import copies, database, migrate
 from moot.stores.sqlite.file.lock import WriterLock
 from moot.stores.sqlite.file.soundness import read_all
 from moot.stores.sqlite.statements import RECORDS, SOUND, TRANSFER, WRITE
-from moot.stores.sqlite.trouble import speaking_of
+from moot.stores.sqlite.trouble import moot_errors
 from moot.stores.transfer import AT_ONCE, KINDS, InstanceFacts, TransferMark
 
 PUT = {
@@ -57,7 +57,7 @@ class SqliteHoldings:
             raise NotFound(f"there is nothing to move: {path} does not exist", ref=path.name)
         lock = _taken(path)
         try:
-            with speaking_of(path):
+            with moot_errors(path):
                 _refuse_older(path)
                 connection = database.reader(path)
                 database.give_shapes(connection)
@@ -71,19 +71,19 @@ class SqliteHoldings:
         self._lock.close()
 
     async def facts(self) -> InstanceFacts:
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             named: list[Any] = self._connection.execute(TRANSFER.facts).fetchall()
             reach: list[Any] = self._connection.execute(TRANSFER.reach).fetchall()
         return InstanceFacts(dict(named), *reach[0])
 
     async def sizes(self) -> dict[str, int]:
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             sizes: list[Any] = self._connection.execute(TRANSFER.sizes).fetchall()
             records = {kind: sum(map(len, self._rows(kind))) for kind in RECORDS}
         return dict(sizes) | records
 
     async def values(self, kind: str) -> AsyncIterator[list[Any]]:
-        with speaking_of(self._path):
+        with moot_errors(self._path):
             for found in self._rows(kind):
                 yield [KINDS[kind].one(shape) for _, shape in found]
 
@@ -114,7 +114,7 @@ class NewSqliteHoldings(SqliteHoldings):
                     fix=(f"move it out of the way: mkdir {path.parent}/old && mv {path}* {path.parent}/old",),
                 )
             growing = path.with_name(path.name + ENDING)
-            with speaking_of(growing):
+            with moot_errors(growing):
                 if not growing.exists():
                     database.create(growing, migrate.shipped())
                 connection = database.writer(growing)
@@ -129,12 +129,12 @@ class NewSqliteHoldings(SqliteHoldings):
     _growing: Path
 
     async def mark(self) -> TransferMark | None:
-        with speaking_of(self._growing):
+        with moot_errors(self._growing):
             found = self._connection.execute(TRANSFER.mark).get
         return None if found is None else json.decode(found, type=TransferMark)
 
     async def put(self, kind: str, values: list[Any], mark: TransferMark) -> None:
-        with speaking_of(self._growing), self._connection:
+        with moot_errors(self._growing), self._connection:
             self._connection.executemany(PUT[kind], [KINDS[kind].row(value) for value in values])
             if kind == "registry":
                 names = [(name, who.id) for who in values for name in (who.id, who.name, *who.aliases)]
@@ -148,19 +148,19 @@ class NewSqliteHoldings(SqliteHoldings):
         """A new file is quicker than an emptied one."""
         self._connection.close()
         copies.remove(self._growing)
-        with speaking_of(self._growing):
+        with moot_errors(self._growing):
             database.create(self._growing, migrate.shipped())
             self._connection = database.writer(self._growing)
             database.give_shapes(self._connection)
             self._note(mark)
 
     async def problems(self) -> list[str]:
-        with speaking_of(self._growing):
+        with moot_errors(self._growing):
             _, found = read_all(self._connection)
             return found
 
     async def finish(self, facts: InstanceFacts) -> None:
-        with speaking_of(self._growing):
+        with moot_errors(self._growing):
             with self._connection:
                 self._connection.executemany(TRANSFER.put_fact, list(facts.named.items()))
                 reach = {"event": facts.last_event, "horizon": facts.horizon}
