@@ -73,6 +73,7 @@ class RuleName(StrEnum):
     LINK = "link"
     PAIR_LIMIT = "pair_limit"
     BUDGET = "budget"
+    """An hourly quota (the agent is blocked) or a budget (its turn failed, and says which): one word on the wire."""
     NO_PROGRESS = "no_progress"
     PAUSED = "paused"
     AWAY = "away"
