@@ -98,8 +98,9 @@ class Chat:
         await self._taken()
 
     async def press(self, *keys: str) -> None:
+        """One after the other: each has had its effect before the next one comes."""
         for key in keys:
-            await self.pilot.press(key)
+            self.app.post_message(events.Key(key, key if len(key) == 1 else None))
             await self._taken()
 
     async def _taken(self) -> None:

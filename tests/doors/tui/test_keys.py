@@ -10,6 +10,7 @@ from moot.cli.tui.chat_state import ChatState
 from moot.cli.tui.overlay_texts import KEYS
 from moot.cli.tui.room_keys import KeyedRoom
 from tests.doors.tui.room import NAMES, Gate, chatting, echo
+from tests.support.waiting import until
 
 LINES = "\n".join(f"line {number} of the text" for number in range(1, 201))
 
@@ -103,8 +104,8 @@ async def test_the_input_is_live_while_agents_stream(tmp_path: Path) -> None:
         await chat.until_seen("typed meanwhile")
         assert chat.draft == "typed meanwhile"
         await chat.press("enter")
-        await chat.until(lambda: not chat.draft)
-        assert ("user", "typed meanwhile") in await chat.said()
+        await until(chat.said, lambda said: ("user", "typed meanwhile") in said)
+        assert chat.draft == ""
         gates[0].go.set()
         await chat.until_seen("arya begins and the rest", "gendry begins")
         assert chat.row_of("arya begins") < chat.row_of("gendry begins")
@@ -367,7 +368,8 @@ async def test_f6_goes_into_the_messages_where_letters_are_commands(tmp_path: Pa
         await chat.press("enter")
         await chat.until(lambda: not chat.draft)
         await chat.until_gone("reply to arya")
-        newest = next(m for m in await chat.hub.newest("work") if m.text == "draft")
+        said = await until(lambda: chat.hub.newest("work"), lambda said: any(m.text == "draft" for m in said))
+        [newest] = [m for m in said if m.text == "draft"]
         assert (newest.reply_to or "").endswith(":2")
 
 
