@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from moot.rules.words import search
+from tests.doors.cli.shell import Shell
 from tests.doors.http.up import Up
 
 ROOT = Path(__file__).parents[2]
@@ -82,15 +83,16 @@ def test_the_commands_of_the_tutorial_work_in_this_order(tmp_path: Path) -> None
     blocks = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
     lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
     assert len(lines) > 10
+    tmp_path.chmod(0o700)
+    shell = Shell(tmp_path)
     for line in lines:
         [moot, *words] = shlex.split(line)
         assert moot == "moot"
-        command = [str(Path(sys.executable).with_name("moot")), "--home", str(tmp_path), *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-        assert done.stdout.strip() or "--unread" in words, line
+        done = shell.moot(*words)
+        assert done.code == 0, f"{line}\n{done.err}"
+        assert done.out.strip() or "--unread" in words, line
         if words[0] == "why" and len(words) > 1:  # of a message that asks somebody, not of a notice
-            assert "  you, " in done.stdout.splitlines()[0], done.stdout
+            assert "  you, " in done.out.splitlines()[0], done.out
 
 
 def test_the_page_on_search_names_every_operator_and_value() -> None:
