@@ -26,10 +26,6 @@ class Stage:
         async with asyncio.timeout(seconds):
             await self.worker.is_running.wait()
 
-    @property
-    def is_running(self) -> bool:
-        return self._running is not None and self.worker.is_running.is_set()
-
     async def disconnect(self) -> None:
         if self._running is not None:
             self._running.cancel()

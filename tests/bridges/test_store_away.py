@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from moot.bridges import lease
 from moot.bridges.bridge import NotReached
 from moot.errors import Conflict, StoreUnwritable
 from moot.flow.hold_bridge import HoldBridge
@@ -135,6 +136,19 @@ async def test_a_result_is_kept_while_the_bridge_starts_anew(
 
 async def _count(posts: list[Any]) -> int:
     return len(posts)
+
+
+async def test_one_at_a_time_has_a_bridge_and_another_when_it_is_given_back(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "LEASE_SECONDS", 3600.0)
+    mine, other = stage.worker.lease, lease.Lease(stage.hub, stage.world.bridge_name)
+    assert await mine.take()
+    assert not await other.take()
+    assert (mine.holds(), other.holds()) == (True, False)
+    await stage.disconnect()
+    assert await other.take()
+    assert (mine.holds(), other.holds()) == (False, True)
 
 
 async def test_what_nobody_claims_is_unconfirmed_and_what_is_being_sent_is_let_be(stage: Stage) -> None:

@@ -10,7 +10,7 @@ from moot import Hub
 from moot.brains.code import AgentSpec
 from tests.support.kafka import broker, fresh_prefix
 from tests.support.postgres import empty_database
-from tests.support.topics import Topics
+from tests.support.topics import SLOW, Topics
 
 SETTINGS = """
 [groups]
@@ -60,6 +60,11 @@ async def homes_on_one_store(folder: Path, *names: str) -> list[KafkaHome]:
         homes.append(KafkaHome(folder / name, store, broker().address))
         (folder / name / "moot.toml").write_text((folder / names[0] / "moot.toml").read_text())
     return homes
+
+
+@pytest.fixture(autouse=True)
+def patient_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moot.logs.kafka.history.SECONDS", SLOW)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from tests.support.kafka import broker, fresh_prefix
 from tests.support.postgres import empty_database
 from tests.support.processes import path_of_imports
 from tests.support.topics import SLOW
-from tests.support.waiting import until
+from tests.support.waiting import OwnTime, until
 
 pytestmark = pytest.mark.req("G-13")
 
@@ -64,22 +63,19 @@ async def test_the_other_hub_takes_a_bridge_over_within_ten_seconds_and_doubles_
         )
         try:
             await until(hub.bridges.holders, lambda held: any(each.is_held for each in held), seconds=SLOW)
-            beside = asyncio.create_task(stage.connect(seconds=60))
-            await asyncio.sleep(0)
-            assert not stage.is_running, "one at a time"
             for line in WROTE:
                 world.say(chat, KARL, line)
             async with asyncio.timeout(SLOW):
                 assert await child.wait() == -signal.SIGKILL
-            killed = time.monotonic()
-            await beside
-            taken = time.monotonic() - killed
+            # not before: one that stood by would take the bridge from a hub that a busy machine keeps from renewing
+            async with OwnTime() as own:
+                await stage.connect(seconds=SLOW)
         finally:
             if child.returncode is None:
                 child.kill()
                 await child.wait()
-        print(f"handed over after {taken:.1f} s")
-        found = await aftermath(stage, chat, before, where, seconds=taken)
+        print(f"handed over after {own.seconds:.1f} s")
+        found = await aftermath(stage, chat, before, where, seconds=own.seconds)
         await stage.disconnect()
     assert found.seconds < HAND_OVER_SECONDS
     assert found.broken_promises(WROTE, ANSWERS) == []

@@ -33,7 +33,8 @@ from tests.support.kafka import broker, fresh_prefix
 from tests.support.postgres import empty_database, server
 from tests.support.processes import NIGHTLY
 from tests.support.relaying import relayed
-from tests.support.topics import SLOW, Topics, all_published
+from tests.support.topics import SLOW, Topics, all_published, once, reading
+from tests.support.waiting import until
 
 USER = ParticipantId("user")
 HAND_OVERS = 200 if NIGHTLY else 20
@@ -90,6 +91,7 @@ async def test_views_on_two_machines_are_the_stores_whatever_becomes_of_records(
     monkeypatch.setattr("moot.logs.kafka.log.Outlet", lambda brokers: Mutator(brokers, seed))
     homes = await homes_on_one_store(tmp_path, "one", "two")
     async with homes[0].hub(echo("arya")) as one, homes[1].hub(echo("bob")) as two:
+        await reading(one, f"{homes[0].prefix}agent-arya")
         room = await one.conversations.create("room", participants=["arya", "bob"])
         for number in range(8):
             said = await (one, two)[number % 2].post(room.id, f"@arya @bob number {number}")
@@ -101,11 +103,12 @@ async def test_views_on_two_machines_are_the_stores_whatever_becomes_of_records(
             assert views is not None
             assert len(views) == 1, "it has a view, and did not read the store for each turn"
             assert await differing(hub, room.id) == []
-        noticed = [vitals_of(hub).views for hub in (one, two)]
-        assert (
-            sum(found.counts.repeats + found.counts.gaps + found.counts.late for found in noticed if found)
-            > 0
-        )
+
+        async def noticed() -> int:
+            views = [found for hub in (one, two) if (found := vitals_of(hub).views) is not None]
+            return sum(found.counts.repeats + found.counts.gaps + found.counts.late for found in views)
+
+        await until(noticed, bool, SLOW)
         for hub, name in ((one, "arya"), (two, "bob")):
             assert (await hub.inspector.replay(name)).equal
 
@@ -211,9 +214,9 @@ async def test_row_15_a_row_that_becomes_visible_late_is_published_all_the_same(
         await outbox.say(late, "and this one is visible first")
         await relayed(relay)
         assert await outbox.store.unpublished(1) == []
-        assert await outbox.told() == [(late, 1)]
+        assert once(await outbox.told()) == [(late, 1)]
         await transaction.commit()
     finally:
         await connection.close()
     await relayed(relay)
-    assert await outbox.told() == [(late, 1), (early, 1)]
+    assert once(await outbox.told()) == [(late, 1), (early, 1)]

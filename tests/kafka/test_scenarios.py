@@ -17,6 +17,7 @@ from moot.model.ids import HostId
 from tests.scenarios.test_floor import SCENARIOS, play_all, title, world_of
 from tests.support.kafka import broker, fresh_prefix
 from tests.support.relaying import relayed
+from tests.support.topics import once
 from tests.support.world import World
 
 FLOOR = [scenario for scenario in SCENARIOS if "floor" in scenario]
@@ -79,7 +80,7 @@ async def test_scenario(
             pass
         assert await world.store.unpublished(1) == []
         told = defaultdict(list)
-        for _, where, value in outlet.published:
+        for _, where, value in once(outlet.published):
             record = json.decode(value)
             if record["action"] in ("append", "tool_result", "system_message"):
                 told[where].append(record["seq"])

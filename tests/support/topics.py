@@ -1,8 +1,9 @@
 """What lies in the topics of a home, read as any other program would."""
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, TopicPartition
 from msgspec import json
@@ -16,6 +17,8 @@ from moot.logs.kafka.wakes import group_of
 from moot.model.ids import ParticipantId
 from tests.support.beneath import store_of
 from tests.support.waiting import until
+
+T = TypeVar("T")
 
 SLOW = 90.0
 """Seconds that anything at a broker may take, where nothing is promised: one that has just come up, on a machine that
@@ -73,6 +76,15 @@ class Topics:
                 del left[topic, 0]
         consumer.close()
         return [(topic, value) for topic, _, value in sorted(found, key=lambda one: one[:2])]
+
+
+def once(records: Iterable[T]) -> list[T]:
+    """Each where it came first: one that was not acknowledged in time is told again, and readers pass over it."""
+    found: list[T] = []
+    for record in records:
+        if record not in found:
+            found.append(record)
+    return found
 
 
 def log_of(hub: Hub) -> KafkaLog:
