@@ -5,6 +5,7 @@ They lie in golden/ as SQL text (golden_home.py says why and how), each made onc
 it to the story, and these tests say so.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -77,11 +78,12 @@ def home(version: str, tmp_path: Path) -> Path:
     return golden_home.build(version, tmp_path / "home")
 
 
-@pytest.fixture
-async def todays(tmp_path: Path) -> Path:
-    """The same story, told by the code as it is."""
-    await story.write(tmp_path / "todays")
-    return tmp_path / "todays"
+@pytest.fixture(scope="module")
+def todays(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same story, told by the code as it is; nobody changes it."""
+    home = tmp_path_factory.mktemp("story") / "todays"
+    asyncio.run(story.write(home))
+    return home
 
 
 def rows(database: Path, statement: str) -> list[tuple[Any, ...]]:

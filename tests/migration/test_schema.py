@@ -21,6 +21,7 @@ from moot.stores.sqlite.engine import SqliteEngine
 from moot.stores.sqlite.file import database, migrate
 from moot.stores.sqlite.store import SqliteStore
 from tests.contract.store.verbs import conversation, put, say
+from tests.support.waiting import PATIENCE
 
 ROOM = conversation("room")
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -156,7 +157,7 @@ def test_a_kill_within_a_migration_leaves_the_old_schema_whole(home: Path, state
     done = subprocess.run(
         [sys.executable, "-c", KILLED_WITHIN, str(home), str(statement)],
         cwd=REPOSITORY,
-        timeout=30,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == -signal.SIGKILL
