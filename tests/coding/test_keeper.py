@@ -8,10 +8,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from moot.brains.command.program import cli_process
 from moot.brains.command.program.cli_process import CliProcess, started_at
-from tests.support.waiting import PATIENCE, within
+from tests.support.waiting import PATIENCE, OwnTime, until, within
 
 STUBBORN = (
     "import os, signal, subprocess, sys, time\n"
@@ -139,6 +140,19 @@ async def test_a_flood_of_output_leaves_the_loop_free(tmp_path: Path) -> None:
     beating.cancel()
     await process.end()
     assert sorted(blocked)[int(len(blocked) * 0.99)] < 0.05
+
+
+async def test_what_nobody_reads_holds_up_nobody_who_ends_its_program(tmp_path: Path) -> None:
+    process = await CliProcess.start(["yes"], cwd=tmp_path, environ=os.environ)
+    output: Any = process._process.stdout
+
+    async def is_full() -> bool:
+        return bool(output._paused)
+
+    await until(is_full, bool)
+    async with OwnTime() as own:
+        await process.end()
+    assert own.seconds < cli_process.GRACE_SECONDS
 
 
 async def test_a_program_that_cannot_be_started_says_so(tmp_path: Path) -> None:

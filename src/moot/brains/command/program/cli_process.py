@@ -30,6 +30,7 @@ GRACE_SECONDS: Final = 3.0
 READ_SECONDS: Final = 20.0
 """For a program to make room in its input, where that is full."""
 _LAST_WAIT_SECONDS: Final = 3.0
+_LOOK_SECONDS: Final = 0.02
 _CHUNK: Final = 64 << 10
 _FILE_BYTES: Final = 8 << 30
 MARK: Final = "MOOT_PROCESS"
@@ -169,12 +170,10 @@ class CliProcess:
                 os.kill(
                     process.pid, signal.SIGTERM
                 )  # its own `send_signal` would take the exit code from asyncio
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), GRACE_SECONDS + _LAST_WAIT_SECONDS)
+            await self._exited(GRACE_SECONDS + _LAST_WAIT_SECONDS)
         if process.returncode is None:
             _kill(*keeper.descendants(process.pid), process.pid)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), _LAST_WAIT_SECONDS)
+            await self._exited(_LAST_WAIT_SECONDS)
         if process.returncode is None or process.returncode < 0:  # killed: it could not see to the rest
             await asyncio.to_thread(_end_marked, self.mark)
         os.close(self._life)
@@ -186,6 +185,13 @@ class CliProcess:
             transport.close()
         if self._note is not None:
             self._note.unlink(missing_ok=True)
+
+    async def _exited(self, seconds: float) -> None:
+        """Until it has, or so long. asyncio's own `wait` would also wait for somebody to read what it has said."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while self._process.returncode is None and loop.time() < until:  # noqa: ASYNC110  nothing else tells it
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def _hear_stderr(self) -> None:
         stderr = self._process.stderr
