@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import random
 import shutil
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,17 +22,23 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from moot import Hub
 from tests.page import node
 from tests.page.running_hub import RunningHub
+from tests.page.waiting import LIMIT, PATIENCE_MS
 
 CHROMIUM = "/usr/bin/chromium"
 LONG = 10_000
-PATIENCE_MS = 30_000
-"""For what promises no time; see tests/support/waiting.py."""
 expect.set_options(timeout=PATIENCE_MS)
 VIOLATIONS = """
 window.violations = [];
 document.addEventListener('securitypolicyviolation', (event) =>
   window.violations.push(event.violatedDirective + ' ' + event.blockedURI));
 """
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Whichever test comes first waits for what is made for all of them."""
+    if item.get_closest_marker("timeout") is None:
+        item.add_marker(pytest.mark.timeout(LIMIT))
 
 
 @pytest.fixture(scope="session")
@@ -48,9 +56,12 @@ def built(dashboard: Path) -> Path:
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """Below those that the system gives to connections: nobody gets the port of a hub that is away for a moment."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 async def _fill(home: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -16,11 +15,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 40.0
+from tests.page.waiting import PATIENCE, until
+
 SETTINGS = """
 [hub]
 port = {port}
 user = "karl"
+
+# A machine that gives a hub no processor for a quarter of a minute does not make its agents absent.
+[host]
+lease_seconds = 90.0
 
 [limits]
 requests_per_second = 2000.0
@@ -34,11 +38,29 @@ relationship = "superior"
 """
 TEAM = {"arya": "backend engineer", "gendry": "smith of tools", "critic": "finds what is wrong"}
 # These misbehave as their names say: the demo brain sees to it.
-AGENTS = {**TEAM, "flaky": "fails", "thanks-one": "polite", "thanks-two": "polite"}
+AGENTS = {
+    **TEAM,
+    "flaky": "fails",
+    "thanks-one": "polite",
+    "thanks-two": "polite",
+    "scribe": "takes its time",
+}
+CODE = {"scribe": "code:page_team:scribe"}
+PAGE_TEAM = """
+import asyncio
+from pathlib import Path
+
+
+async def scribe(turn):
+    await turn.say("so far ")
+    while not Path(__file__).with_name(f"go-{turn.conversation.id}").exists():
+        await asyncio.sleep(0.05)
+    await turn.say("and to the end")
+"""
 
 
 def _agent(name: str, role: str) -> str:
-    return f'[[agents]]\nname = "{name}"\nrole = "{role}"\nbrain = "demo"\n\n'
+    return f'[[agents]]\nname = "{name}"\nrole = "{role}"\nbrain = "{CODE.get(name, "demo")}"\n\n'
 
 
 class RunningHub:
@@ -49,6 +71,7 @@ class RunningHub:
         home.mkdir(parents=True, exist_ok=True)
         agents = "".join(_agent(name, role) for name, role in team.items())
         (home / "moot.toml").write_text(SETTINGS.format(port=port, agents=agents))
+        (home / "page_team.py").write_text(PAGE_TEAM)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -59,11 +82,17 @@ class RunningHub:
             command, env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
         log.close()
-        until = time.monotonic() + PATIENCE
-        while not self._answers():
-            alive = self._process.poll() is None and time.monotonic() < until
-            assert alive, (self.home / "up.log").read_text()
-            time.sleep(0.05)
+        try:
+            until(self._is_up)
+        except BaseException:  # also of a test whose time is over
+            self.kill()
+            print((self.home / "up.log").read_text())
+            raise
+
+    def _is_up(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, "it has ended"
+        return self._answers()
 
     def _answers(self) -> bool:
         try:
@@ -94,7 +123,7 @@ class RunningHub:
         known = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         request = urllib.request.Request(self.url + path, data, {**known, **named}, method=method)
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=2 * PATIENCE) as answer:
             read = answer.read()
         return json.loads(read) if read else None
 
@@ -118,18 +147,19 @@ class RunningHub:
     @contextmanager
     def question(self, by: str, text: str, *choices: str) -> Iterator[str]:
         """An agent waits for a person's answer; the decision's id."""
-        body = {"text": text, "choices": choices, "timeout": 60}
+        body = {"text": text, "choices": choices, "timeout": PATIENCE}
         with ThreadPoolExecutor(1) as aside:
             asked = aside.submit(self.api, "POST", "/api/agents/karl/ask", body, Moot_Act_As=by)
-            until = time.monotonic() + PATIENCE
-            found: list[Any] = []
-            while not found:
-                assert time.monotonic() < until, f"{text!r} is no decision"
-                rows = self.api("GET", "/api/decisions")["decisions"]
-                found = [row["id"] for row in rows if row["question"] == text]
-                time.sleep(0.02)
-            yield str(found[0])
+            yield until(lambda: self._asked(text))
             asked.result(PATIENCE)
 
+    def _asked(self, text: str) -> str:
+        rows = self.api("GET", "/api/decisions")["decisions"]
+        return next((str(row["id"]) for row in rows if row["question"] == text), "")
+
     def settled(self, where: str) -> None:
-        self.api("GET", f"/api/conversations/{where}/settled?timeout=30")
+        self.api("GET", f"/api/conversations/{where}/settled?timeout={PATIENCE:g}")
+
+    def go_on(self, where: str) -> None:
+        """Let scribe finish what it is writing there."""
+        (self.home / f"go-{where}").touch()

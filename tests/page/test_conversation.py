@@ -8,6 +8,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.page.conftest import LONG, go
 from tests.page.running_hub import RunningHub
+from tests.page.waiting import at_rest, until
 
 SCROLLER = ".transcript__scroll"
 
@@ -49,15 +50,14 @@ def test_older_messages_come_in_above_without_a_jump(page: Page, hub: RunningHub
 
     page.route("**/messages?*", hold)
     page.eval_on_selector(SCROLLER, "box => { box.scrollTop = 500; }")
-    page.wait_for_function("() => document.querySelector('article')")
-    page.wait_for_timeout(400)
-    assert held, "scrolling up asks for older messages"
+    until(lambda: held, page=page)  # scrolling up asks for older messages
+    at_rest(page, "article")
     seq, top = first_visible(page)
     for route in held:
         route.continue_()
     page.unroute("**/messages?*")
     page.wait_for_function("seq => document.querySelector('.transcript__room').offsetHeight > 12000", arg=seq)
-    page.wait_for_timeout(300)
+    at_rest(page, "article")
     still = page.locator(f'article[data-seq="{seq}"]')
     box = page.locator(SCROLLER).bounding_box()
     now = still.bounding_box()
@@ -70,10 +70,11 @@ def test_what_comes_in_while_one_reads_moves_nothing_and_is_counted(page: Page, 
     open_chat(page, hub, "long")
     page.wait_for_selector(f'article[data-seq="{LONG}"]')
     page.eval_on_selector(SCROLLER, "box => { box.scrollTop = box.scrollHeight - box.clientHeight - 2500; }")
-    page.wait_for_timeout(300)
+    at_rest(page, "article")
     before = first_visible(page)
     seq = hub.say("long", "somebody came in")["seq"]
     expect(page.get_by_text("↓ 1 new")).to_be_visible()
+    at_rest(page, "article")
     assert first_visible(page) == pytest.approx(before, abs=2)
     page.get_by_text("↓ 1 new").click()
     page.wait_for_selector(f'article[data-seq="{seq}"]')
@@ -81,15 +82,24 @@ def test_what_comes_in_while_one_reads_moves_nothing_and_is_counted(page: Page, 
 
 @pytest.mark.req("J-10", "M-02")
 def test_an_answer_is_written_before_the_eyes_and_looks_as_its_agent(page: Page, hub: RunningHub) -> None:
+    where = hub.conversation(f"looks-{uuid4().hex[:6]}", "arya", "scribe")
+    open_chat(page, hub, where)
+    compose(page, "@scribe what has come in?")
+    page.keyboard.press("Enter")
+    expect(page.locator('article[data-seq="1"]')).to_be_visible()
+    writing = page.locator(".message-bubble--agent", has_text="scribe").first
+    expect(writing).to_contain_text("scribe is writing")
+    expect(writing).to_contain_text("so far")
+    hub.go_on(where)
+    expect(page.locator('article[data-seq="2"]')).to_contain_text("so far and to the end")
+    expect(page.get_by_text("scribe is writing")).to_have_count(0)
+
     where = hub.conversation(f"looks-{uuid4().hex[:6]}", "arya", "gendry")
     open_chat(page, hub, where)
     compose(page, "@arya what now?")
     page.keyboard.press("Enter")
-    own = page.locator(".message-bubble--user")
-    expect(own).to_have_count(1)
-    bubble = page.locator(".message-bubble--agent", has_text="arya").first
-    expect(bubble).to_contain_text("arya is writing")
-    expect(page.locator('article[data-seq="2"]')).to_be_visible()
+    expect(page.locator(f'[data-conversation="{where}"] article[data-seq="2"]')).to_be_visible()
+    own = page.locator('article[data-seq="1"] .message-bubble--user')
     bubble = page.locator('article[data-seq="2"] .message-bubble--agent')
     content = bubble.locator(".message-bubble__content")
     assert content.evaluate("one => getComputedStyle(one).borderLeftColor") == "rgb(211, 54, 130)"
@@ -109,6 +119,8 @@ def test_an_answer_is_written_before_the_eyes_and_looks_as_its_agent(page: Page,
     assert own_box["x"] > answer_box["x"], "people's words stand at the right, agents' at the left"
     label = page.locator('article[data-seq="2"]').get_attribute("aria-label") or ""
     assert re.match(r"arya, \d\d:\d\d: ", label)
+    hub.settled(where)
+    at_rest(page, "article")
     assert distance_to_end(page) <= 2
 
 
@@ -280,7 +292,7 @@ def test_a_deleted_message_can_be_taken_back_and_closing_the_page_carries_it_out
     delete(page)
     page.goto(f"{hub.url}/now")
     page.wait_for_selector("[data-ready=true]")
-    assert stored(hub, where, "think again") == 0
+    until(lambda: stored(hub, where, "think again"), lambda count: count == 0)
 
 
 def test_a_place_without_messages_says_whom_one_could_ask(page: Page, hub: RunningHub) -> None:
@@ -296,8 +308,13 @@ def test_a_place_without_messages_says_whom_one_could_ask(page: Page, hub: Runni
 def test_a_reader_at_the_end_stays_there_when_a_panel_opens(page: Page, hub: RunningHub) -> None:
     open_chat(page, hub, "long")
     page.wait_for_selector("article")
+    at_rest(page, "article")
+    wide = page.locator(SCROLLER).evaluate("box => box.clientWidth")
     page.get_by_role("button", name="Details").click()
-    page.wait_for_timeout(200)
+    page.wait_for_function(
+        "wide => document.querySelector('.transcript__scroll').clientWidth < wide", arg=wide
+    )
+    at_rest(page, "article")
     assert distance_to_end(page) <= 2
 
 

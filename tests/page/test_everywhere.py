@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.page import node
 from tests.page.conftest import Profile, go, signed_in
 from tests.page.running_hub import RunningHub
+from tests.page.waiting import LIMIT, at_rest
 
 PATHS = (
     "/now", "/c", "/c/build", "/topology", "/agents", "/agents/arya", "/tasks", "/notes", "/search?q=day",
@@ -60,7 +61,7 @@ def serious(page: Page, *rules: str) -> list[str]:
     ]
 
 
-@pytest.mark.timeout(150)
+@pytest.mark.timeout(2 * LIMIT)
 @pytest.mark.req("S-16")
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 @pytest.mark.parametrize("width", [1280, 320])
@@ -77,6 +78,7 @@ def test_no_page_has_a_serious_obstacle_or_scrolls_sideways(
         go(page, path)
         page.wait_for_timeout(100)
         expect(page.locator(".shell__loading")).to_have_count(0)
+        at_rest(page, "main")  # what fades in has less contrast on its way
         if found := serious(page, *(COLOURS if scheme == "light" else ())):
             obstacles[path] = found
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -131,18 +133,23 @@ def test_names_roles_notes_and_tasks_are_text_wherever_they_stand(profile: Profi
     expect(page.locator("main")).not_to_contain_text("This part of the page failed")
 
 
+FOCUSED = "Number(document.activeElement.dataset.seq)"
+
+
 def test_one_stop_per_message_and_focus_that_is_never_lost(page: Page, hub: RunningHub) -> None:
     page.goto(f"{hub.url}/c/long")
     page.wait_for_selector("article")
     assert page.locator('article[tabindex="0"]').count() == 1
+    at_rest(page, "article")
     page.locator('article[tabindex="0"]').focus()
+    seq = int(page.evaluate(FOCUSED))
     for _ in range(5):
         page.keyboard.press("ArrowUp")
-        page.wait_for_timeout(40)
-    seq = page.evaluate("Number(document.activeElement.dataset.seq)")
+        seq -= 1
+        page.wait_for_function(f"seq => {FOCUSED} === seq", arg=seq)
     page.eval_on_selector(".transcript__scroll", "box => { box.scrollTop -= 6000; }")
-    page.wait_for_timeout(300)
-    assert page.evaluate("Number(document.activeElement.dataset.seq)") == seq
+    at_rest(page, "article")
+    assert page.evaluate(FOCUSED) == seq
 
 
 def test_a_reply_is_announced_in_at_most_two_texts(page: Page, hub: RunningHub) -> None:
@@ -159,7 +166,9 @@ def test_a_reply_is_announced_in_at_most_two_texts(page: Page, hub: RunningHub) 
     )
     hub.say(where, "@arya speak")
     hub.settled(where)
-    page.wait_for_timeout(2500)
+    page.wait_for_function("() => window.said.some((text) => text.includes('arya'))")
+    expect(page.locator('article[data-seq="2"]')).to_be_visible()
+    page.wait_for_timeout(2500)  # whatever else would be said of it
     said = [text for text in page.evaluate("window.said") if "arya" in text]
     assert 1 <= len(said) <= 2
 
@@ -185,7 +194,7 @@ def test_targets_are_large_enough_for_fingers_and_a_keyboard_covers_nothing_that
         box = page.locator(".bottom-bar__link", has_text=name).bounding_box()
         assert box is not None
         assert min(box["height"], box["width"]) >= 44
-    assert lowest(page) <= 640
+    page.wait_for_function(f"(most) => {LOWEST} <= most", arg=640)
     # A keyboard that makes the page smaller, as the page asks for, and one that is laid over it all the same.
     page.set_viewport_size({"width": 320, "height": 330})
     page.wait_for_function(f"(most) => {LOWEST} <= most", arg=330)
@@ -194,4 +203,4 @@ def test_targets_are_large_enough_for_fingers_and_a_keyboard_covers_nothing_that
     page.evaluate(KEYBOARD, 310)
     page.wait_for_function(f"(most) => {LOWEST} <= most", arg=310)
     page.get_by_label("Message", exact=True).fill("seen while it is written\nin two lines")
-    assert lowest(page) <= 310
+    page.wait_for_function(f"(most) => {LOWEST} <= most", arg=310)

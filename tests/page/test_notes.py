@@ -59,7 +59,7 @@ def test_changes_in_different_places_are_merged_and_unsaved_text_is_never_lost(
     name = opened(page, hub, "canary: green\nblocked: no\nowner: arya")
     box = page.get_by_label("Text of the note")
     box.fill("canary: red\nblocked: no\nowner: arya")
-    assert page.evaluate(WARNS), "closing the tab asks first"
+    page.wait_for_function(WARNS)  # closing the tab asks first
     go(page, "/now")
     go(page, f"/notes/{name}")
     expect(box).to_have_value("canary: red\nblocked: no\nowner: arya")
@@ -70,4 +70,4 @@ def test_changes_in_different_places_are_merged_and_unsaved_text_is_never_lost(
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved as version 3.")).to_be_visible()
     assert hub.api("GET", f"/api/notes/{name}")["text"] == "canary: red\nblocked: no\nowner: gendry"
-    assert not page.evaluate(WARNS)
+    page.wait_for_function(f"() => !({WARNS})()")

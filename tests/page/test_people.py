@@ -11,13 +11,14 @@ from playwright.sync_api import expect
 
 from tests.page.conftest import Profile, signed_in
 from tests.page.running_hub import RunningHub
+from tests.page.waiting import PATIENCE
 
 
 def invited(hub: RunningHub, name: str) -> str:
     """The link that `moot people invite` prints."""
     command = [sys.executable, "-m", "moot", "people", "invite", name, "--json"]
     environ = {**os.environ, "MOOT_HOME": str(hub.home)}
-    done = subprocess.run(command, env=environ, check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=environ, check=True, capture_output=True, text=True, timeout=PATIENCE)
     return str(json.loads(done.stdout)["url"])
 
 

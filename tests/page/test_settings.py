@@ -11,12 +11,13 @@ from playwright.sync_api import Page, expect
 
 from tests.page.conftest import go
 from tests.page.running_hub import RunningHub
+from tests.page.waiting import PATIENCE, until
 
 
 def exported(hub: RunningHub, name: str, file: Path) -> None:
     command = [sys.executable, "-m", "moot", "export", name, "--format", "jsonl", "-o", str(file)]
     environ = {**os.environ, "MOOT_HOME": str(hub.home)}
-    subprocess.run(command, env=environ, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, env=environ, check=True, capture_output=True, timeout=PATIENCE)
 
 
 @pytest.mark.req("S-16")
@@ -33,6 +34,7 @@ def test_an_agent_that_the_hub_runs_is_made_in_the_page_and_answers(page: Page, 
     assert f'name = "{name}"' in (hub.home / "moot.toml").read_text()
     where = hub.conversation(f"with-{name}", name)
     hub.say(where, f"@{name} hello")
+    until(lambda: [row["from"] for row in hub.messages(where)], lambda seen: len(seen) > 1)
     hub.settled(where)
     assert [row["from"] for row in hub.messages(where)] == ["karl", name]
 
@@ -72,7 +74,9 @@ def test_providers_say_which_key_they_have_and_density_and_size_stay(page: Page,
     before = page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)")
     page.get_by_text("Compact").click()
     page.get_by_text("Large").click()
-    assert page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") > before
+    page.wait_for_function(
+        "(before) => parseFloat(getComputedStyle(document.body).fontSize) > before", arg=before
+    )
     page.reload()
     page.wait_for_selector("[data-ready=true]")
     kept = page.evaluate("({ ...document.documentElement.dataset })")

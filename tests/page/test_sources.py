@@ -13,7 +13,7 @@ from moot.doors.http.description.openapi import document
 from tests.page import node
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 def test_the_sources_are_typed_against_this_api_and_follow_their_rules(dashboard: Path) -> None:
     (dashboard / "openapi.json").write_text(json.dumps(document(ROUTES, "0", SOCKETS)))
     node.run("run", "api", "--silent")
@@ -21,7 +21,7 @@ def test_the_sources_are_typed_against_this_api_and_follow_their_rules(dashboard
     node.run("run", "lint", "--silent")
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 @pytest.mark.req("S-16")
 def test_what_needs_no_browser_is_tested_without_one(dashboard: Path) -> None:
     node.run("run", "test", "--silent")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -18,7 +17,7 @@ from tests.doors.cli.shell import MOOT, Shell, Terminal
 from tests.page.conftest import free_port, signed_in
 from tests.page.running_hub import RunningHub
 from tests.page.test_conversation import compose
-from tests.support.waiting import PATIENCE
+from tests.page.waiting import PATIENCE, PATIENCE_MS, until
 
 TOKEN = "111:token-of-arya"
 BRIDGE = """
@@ -70,13 +69,6 @@ class TelegramBeside:
         return [post.text for post in self.do(lambda server: server.posts_in(chat))]
 
 
-def until(holds: Callable[[], object], what: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, what()
-        time.sleep(0.05)
-
-
 @pytest.fixture
 def telegram(monkeypatch: pytest.MonkeyPatch) -> Iterator[TelegramBeside]:
     monkeypatch.setenv("TELEGRAM_ARYA", TOKEN)
@@ -121,7 +113,7 @@ def test_a_conversation_goes_from_a_terminal_to_telegram_to_a_browser(
     try:
         terminal.read_until("will answer:")
         terminal.press("@arya begun in the terminal\r")
-        until(lambda: len(said(hub, where)) == 2, lambda: said(hub, where))
+        until(lambda: said(hub, where), lambda seen: len(seen) == 2)
 
         def listed() -> bool:
             found = subprocess.run(
@@ -129,25 +121,25 @@ def test_a_conversation_goes_from_a_terminal_to_telegram_to_a_browser(
             )
             return str(chat.id) in found.stdout.decode()
 
-        until(listed, lambda: "the bot does not see its group")
+        until(listed)  # the bot sees its group
         moot(shell, "bridge", "bind", "telegram", "--", str(chat.id), "story")
         telegram.do(lambda server: server.say(chat, PHONE, "Karl", "is this thing on?"))
-        until(lambda: len(said(hub, where)) == 3, lambda: said(hub, where))
+        until(lambda: said(hub, where), lambda seen: len(seen) == 3)
         moot(shell, "people", "link", "telegram", str(PHONE), "karl")
         telegram.do(lambda server: server.say(chat, PHONE, "Karl", "@arya_bot continued in Telegram"))
-        until(lambda: len(said(hub, where)) == 5, lambda: said(hub, where))
+        until(lambda: said(hub, where), lambda seen: len(seen) == 5)
         terminal.read_until("continued in Telegram")
 
         context = browser.new_context()
-        context.set_default_timeout(PATIENCE * 1000)
+        context.set_default_timeout(PATIENCE_MS)
         page = signed_in(context, hub, f"/c/{where}")
         newest = page.locator("article", has_text="continued in Telegram").first
-        expect(newest).to_be_visible(timeout=PATIENCE * 1000)
+        expect(newest).to_be_visible(timeout=PATIENCE_MS)
         compose(page, "@arya finished in the browser")
         page.keyboard.press("Enter")
-        until(lambda: len(said(hub, where)) == len(HISTORY), lambda: said(hub, where))
+        until(lambda: said(hub, where), lambda seen: len(seen) == len(HISTORY))
         last = said(hub, where)[-1]["seq"]
-        expect(page.locator(f'article[data-seq="{last}"]')).to_be_visible(timeout=PATIENCE * 1000)
+        expect(page.locator(f'article[data-seq="{last}"]')).to_be_visible(timeout=PATIENCE_MS)
         in_page = [page.locator(f'article[data-seq="{one["seq"]}"]').inner_text() for one in said(hub, where)]
         context.close()
         terminal.read_until("finished in the browser")
@@ -163,7 +155,7 @@ def test_a_conversation_goes_from_a_terminal_to_telegram_to_a_browser(
     assert everything == list(range(1, len(everything) + 1)), "one order, without a gap"
     for (_, text, _), shown in zip(HISTORY, in_page, strict=True):
         assert text is None or text.removeprefix("@arya ") in shown
-    until(lambda: len(telegram.posts(chat.id)) == 4, lambda: telegram.posts(chat.id))
+    until(lambda: telegram.posts(chat.id), lambda seen: len(seen) == 4)
     answers = [one["text"] for one in read if one["from"] == "arya"]
     posts = telegram.posts(chat.id)
     assert posts[0].startswith("This chat now continues story")

@@ -10,6 +10,9 @@ from playwright.sync_api import Page, expect
 
 from tests.page.conftest import Profile, go, signed_in
 from tests.page.running_hub import RunningHub
+from tests.page.waiting import at_rest, until
+
+NODES = ".react-flow__node"
 
 
 def newcomer(hub: RunningHub) -> str:
@@ -45,7 +48,7 @@ def test_dragging_and_keys_make_the_same_link(profile: Profile, hub: RunningHub)
     hub.api("PUT", "/api/topology/positions", {"positions": positions})
     page = signed_in(profile(), hub, "/topology")
     page.wait_for_selector(f'.react-flow__node[data-id="{dragged}"]')
-    page.wait_for_timeout(300)
+    at_rest(page, NODES)
     x, y, width, height = on_map(page, "critic")
     to_x, to_y, to_width, _ = on_map(page, dragged)
     drag(page, (x + width / 2, y + height), (to_x + to_width / 2, to_y))
@@ -99,8 +102,7 @@ def test_a_link_of_the_settings_file_is_locked_and_says_where(page: Page, hub: R
 
 def test_events_move_no_node_and_stillness_still_counts(profile: Profile, hub: RunningHub) -> None:
     page = signed_in(profile(motion="reduce"), hub, "/topology")
-    page.wait_for_selector('.react-flow__node[data-id="arya"]')
-    page.wait_for_timeout(300)
+    at_rest(page, NODES)
     before = [on_map(page, name) for name in ("arya", "gendry", "critic")]
     for number in range(3):
         hub.api("POST", "/api/agents/gendry/send", {"text": f"still {number}"}, Moot_Act_As="arya")
@@ -111,6 +113,8 @@ def test_events_move_no_node_and_stillness_still_counts(profile: Profile, hub: R
 
 @pytest.mark.req("M-02")
 def test_a_pulse_runs_from_the_true_sender(profile: Profile, hub: RunningHub) -> None:
+    [link] = link_between(hub, "arya", "gendry")
+    hub.settled(str(link["channel"]))  # nobody says anything there but what is said here
     page = signed_in(profile(), hub, "/topology")
     page.wait_for_selector('.react-flow__node[data-id="arya"]')
     page.evaluate(
@@ -133,8 +137,7 @@ def test_a_deleted_link_comes_back_as_itself(page: Page, hub: RunningHub) -> Non
     page.get_by_role("button", name="Delete link").click()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
-    page.wait_for_timeout(300)
-    [link] = link_between(hub, "critic", other)
+    [link] = until(lambda: link_between(hub, "critic", other))
     assert (link["id"], link["enabled"]) == (made["id"], True)
 
 
@@ -154,7 +157,7 @@ def test_two_peers_under_one_superior_are_drawn_where_nobody_has_placed_them(
     agents = [{**row, "x": None, "y": None} for row in graph["agents"]]
     context.route("**/api/topology", lambda route: route.fulfill(json={"agents": agents, "links": links}))
     page = signed_in(context, hub, "/topology")
-    page.wait_for_selector('.react-flow__node[data-id="arya"]')
+    at_rest(page, NODES)
     assert on_map(page, "arya")[1] < on_map(page, first["name"])[1] == on_map(page, second["name"])[1]
     page.get_by_role("button", name="Tidy").click()
     expect(page.get_by_text("Tidied.")).to_be_visible()
@@ -172,6 +175,7 @@ def test_an_agent_is_added_from_the_map_and_opened_by_keys(page: Page, hub: Runn
     assert page.url.endswith(f"?node={name}")
     assert hub.api("GET", f"/api/agents/{name}")["kind"] == "external"
     page.keyboard.press("Escape")
+    expect(page.locator(".side-panel")).to_have_count(0)
     page.locator('.react-flow__node[data-id="arya"]').focus()
     page.keyboard.press("Enter")
     expect(page.locator(".side-panel")).to_contain_text("arya is superior of gendry. Both may start.")
@@ -217,16 +221,36 @@ def test_a_link_of_the_file_shows_the_row_that_would_change_it(page: Page, hub: 
     expect(change).to_contain_text('+ relationship = "peer"')
     expect(change).to_contain_text("moot.toml:")
     change.get_by_role("button", name="Copy").click()
-    assert page.evaluate("navigator.clipboard.readText()") == (
-        '[[links]]\nfrom = "arya"\nto = "gendry"\nrelationship = "peer"\n'
-    )
+    row = '[[links]]\nfrom = "arya"\nto = "gendry"\nrelationship = "peer"\n'
+    until(lambda: page.evaluate("navigator.clipboard.readText()"), lambda copied: copied == row)
     [still] = link_between(hub, "arya", "gendry")
     assert still["relationship"] == "superior"
 
 
+def write(hub: RunningHub, sender: str, receiver: str) -> None:
+    text = {"text": f"a word {uuid4().hex[:4]}"}
+    hub.api("POST", f"/api/agents/{receiver}/send", text, Moot_Act_As=sender)
+
+
+def write_until_one_is_held(page: Page, hub: RunningHub, sender: str, receiver: str) -> None:
+    """Each that comes soon after another is held for longer, from two seconds up to half a minute."""
+    for _ in range(7):
+        write(hub, sender, receiver)
+        for _ in range(5):
+            if page.locator("[data-held]").count():
+                return
+            page.wait_for_timeout(200)
+
+
 def keep_writing(hub: RunningHub, sender: str, receiver: str) -> None:
-    for number in range(20):
-        hub.api("POST", f"/api/agents/{receiver}/send", {"text": f"more {number}"}, Moot_Act_As=sender)
+    for _ in range(60):
+        write(hub, sender, receiver)
+
+
+def is_counted(page: Page, hub: RunningHub, channel: str) -> bool:
+    """Whether the map says how many have passed within the hour."""
+    said = sum(one["kind"] != "system" for one in hub.messages(channel))
+    return f"{said}/h" in page.locator(".map-label__count").all_inner_texts()
 
 
 @pytest.mark.req("S-16")
@@ -237,10 +261,9 @@ def test_what_is_held_counts_down_and_what_is_refused_is_marked_at_its_sender(
     made = hub.api("POST", "/api/links", {"from": first, "to": second})
     go(page, f"/topology?edge={made['id']}")
     page.wait_for_selector(f'.react-flow__node[data-id="{second}"]')
-    hub.api("POST", f"/api/agents/{second}/send", {"text": "one"}, Moot_Act_As=first)
-    hub.api("POST", f"/api/agents/{second}/send", {"text": "two"}, Moot_Act_As=first)
+    write_until_one_is_held(page, hub, first, second)
     expect(page.locator("[data-held]")).to_be_visible()
-    expect(page.locator(".map-label__count", has_text="2/h")).to_be_visible()
+    until(lambda: is_counted(page, hub, made["channel"]), page=page)
     with pytest.raises(HTTPError, match="429"):
         keep_writing(hub, first, second)
     expect(page.locator(f'[data-refused="{first}"]')).to_be_visible()
