@@ -36,6 +36,8 @@ export class Store {
   /** What came in by events while a thread was read: the answer may be older. */
   private arriving = new Map<string, Message[]>();
   private recent: string[] = [];
+  /** How often everything was read again: an answer to an earlier question may be older than what is known. */
+  private readings = 0;
 
   constructor(shelf: Storage) {
     this.outbox = new Outbox(shelf);
@@ -64,8 +66,8 @@ export class Store {
     this.held ??= [];
     for (let attempt = 0; !this.ending.signal.aborted; attempt += 1) {
       try {
-        const wanted = this.recent.slice(0, KEPT_THREADS);
-        const fresh = await readSnapshot(wanted);
+        const fresh = await this.snapshot();
+        this.readings += 1;
         this.state = {
           ...fresh,
           versions: mapped(this.state.versions, (count) => count + 1),
@@ -88,6 +90,23 @@ export class Store {
     this.setLine({ ready: true, error: null, ...(this.tabs.leading ? {} : { lostAt: null }) });
     for (const note of held) this.take(note);
     this.changed();
+  }
+
+  /** With the threads one looks at, also of conversations that were opened while it was read. */
+  private async snapshot(): Promise<Live> {
+    const wanted = this.recent.slice(0, KEPT_THREADS);
+    const fresh = await readSnapshot(wanted);
+    const threads = { ...fresh.threads };
+    const read = new Set(wanted);
+    for (;;) {
+      const opened = this.recent.slice(0, KEPT_THREADS).filter((id) => !read.has(id));
+      if (!opened.length) return { ...fresh, threads };
+      for (const id of opened) {
+        const thread = await readThread(id);
+        if (thread) threads[id] = thread;
+        read.add(id);
+      }
+    }
   }
 
   /** Loads the newest page of a conversation, once; later calls find it there. */
@@ -138,9 +157,10 @@ export class Store {
   private async load(id: string): Promise<void> {
     const before = this.state.threads[id]?.messages.at(-1)?.seq ?? 0;
     const arrived: Message[] = [];
+    const readings = this.readings;
     this.arriving.set(id, arrived);
     const thread = await this.persistently(() => readThread(id)).finally(() => this.arriving.delete(id));
-    if (!thread) return;
+    if (!thread || (readings !== this.readings && this.state.threads[id])) return;
     this.setThread(id, arrived.reduce(placed, thread));
     for (const message of thread.messages) if (message.seq > before) this.outbox.stored(message);
   }
@@ -178,9 +198,8 @@ export class Store {
   }
 
   private async lead(signal: AbortSignal): Promise<void> {
-    while (this.held && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 20));
     await follow(
-      () => this.state.position,
+      () => this.reached(signal),
       {
         event: (event) => this.pass({ kind: 'event', prev: this.state.position, event }),
         cursor: (position) => this.pass({ kind: 'cursor', prev: this.state.position, position }),
@@ -190,6 +209,12 @@ export class Store {
       },
       signal,
     );
+  }
+
+  /** From where the stream continues: known once everything has been read. */
+  private async reached(signal: AbortSignal): Promise<number> {
+    while (this.held && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 20));
+    return this.state.position;
   }
 
   private pass(note: Note): void {

@@ -77,7 +77,11 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   });
 
 /** Follows until `signal` is aborted. `position` is asked before every attempt. */
-export async function follow(position: () => number, listener: StreamListener, signal: AbortSignal): Promise<void> {
+export async function follow(
+  position: () => Promise<number>,
+  listener: StreamListener,
+  signal: AbortSignal,
+): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     const attempt = new AbortController();
@@ -90,7 +94,7 @@ export async function follow(position: () => number, listener: StreamListener, s
         failures = 0;
         listener.live();
       };
-      atOnce = await once(position(), { ...listener, live }, attempt.signal);
+      atOnce = await once(await position(), { ...listener, live }, attempt.signal);
     } catch {
       // Every way to lose a stream is answered alike: say so, wait, come back with the cursor.
     }
