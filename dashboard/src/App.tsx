@@ -49,6 +49,7 @@ export function App({ session, code, nonce }: Props) {
       queries.clear();
       setSignIn({ state: 'out', why });
     };
+    session.onLate = () => setSignIn({ state: 'in' });
     void session.start(code).then(setSignIn);
   }, [session, code]);
   return (

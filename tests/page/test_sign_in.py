@@ -43,8 +43,24 @@ def test_a_new_tab_is_signed_in_by_its_siblings(profile: Profile, hub: RunningHu
     expect(second.get_by_role("heading", name="Agents")).to_be_visible()
 
 
-def ended(page: Page, seconds: float) -> None:
-    expect(page.get_by_role("heading", name="Sign in")).to_be_visible(timeout=seconds * 1000)
+BUSY = "setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }, 200)"
+
+
+def test_a_sibling_that_answers_late_signs_a_new_tab_in_all_the_same(
+    profile: Profile, hub: RunningHub
+) -> None:
+    context = profile()
+    first = signed_in(context, hub)
+    second = context.new_page()
+    first.evaluate(BUSY)
+    second.goto(f"{hub.url}/agents")
+    expect(second.get_by_role("heading", name="Sign in")).to_be_visible()
+    second.wait_for_selector("[data-ready=true]")
+    assert token_of(second) == token_of(first)
+
+
+def ended(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
 def revoke_newest(hub: RunningHub) -> None:
@@ -62,8 +78,8 @@ def test_signing_out_ends_all_tabs_and_the_token(profile: Profile, hub: RunningH
     second.wait_for_selector("[data-ready=true]")
     token = token_of(page)
     page.get_by_role("button", name="Sign out").click()
-    ended(page, 3)
-    ended(second, 3)
+    ended(page)
+    ended(second)
     status = page.evaluate(
         "t => fetch('/api/status', {headers: {Authorization: 'Bearer ' + t}}).then(r => r.status)", token
     )

@@ -21,12 +21,17 @@ export function takeCode(): string | null {
 
 export class Session {
   private channel = new BroadcastChannel(CHANNEL);
+  /** Takes the token of a sibling, for as long as this tab wants one. */
+  private take: ((token: string) => void) | null = null;
   onEnd: (why: 'ended') => void = () => {};
+  /** A sibling answered after this tab had given up on it: tabs that are not looked at may be slow. */
+  onLate: () => void = () => {};
 
   constructor(private readonly shelf: Storage) {
     this.channel.onmessage = ({ data }: MessageEvent<Word>) => {
       const token = this.shelf.getItem(TOKEN);
       if (data.kind === 'ask' && token) this.channel.postMessage({ kind: 'token', token } satisfies Word);
+      if (data.kind === 'token') this.take?.(data.token);
       if (data.kind === 'out' && token) this.end();
     };
     whenUnauthenticated(() => this.end());
@@ -63,6 +68,7 @@ export class Session {
   }
 
   private end(): void {
+    this.take = null;
     setBearer(null);
     this.shelf.clear();
     this.onEnd('ended');
@@ -70,15 +76,20 @@ export class Session {
 
   private siblings(): Promise<string | null> {
     return new Promise((resolve) => {
-      const asked = new BroadcastChannel(CHANNEL);
-      const done = (token: string | null) => {
+      const timer = setTimeout(() => {
+        this.take = (token) => {
+          this.take = null;
+          this.keep(token);
+          this.onLate();
+        };
+        resolve(null);
+      }, SIBLINGS_MS);
+      this.take = (token) => {
+        this.take = null;
         clearTimeout(timer);
-        asked.close();
         resolve(token);
       };
-      const timer = setTimeout(() => done(null), SIBLINGS_MS);
-      asked.onmessage = ({ data }: MessageEvent<Word>) => data.kind === 'token' && done(data.token);
-      asked.postMessage({ kind: 'ask' } satisfies Word);
+      this.channel.postMessage({ kind: 'ask' } satisfies Word);
     });
   }
 }
