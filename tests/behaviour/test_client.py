@@ -103,7 +103,7 @@ async def visited(home: Path) -> None:
     connection = socket_transport.SocketTransport()
     await connection.open(home / "run" / "hub.sock")
     try:
-        await connection.visit("mcp", nothing, name="bob")
+        await connection.visit("mcp", nothing, nothing, name="bob")
     finally:
         await connection.close()
 
@@ -170,7 +170,7 @@ async def test_what_comes_after_the_last_call_is_refused_and_touches_nothing(tmp
         with pytest.raises(HubAbsent, match="is stopping") as refused:
             await connection.call(CALLS["post"], socket_transport.Voice())
         with pytest.raises(HubAbsent, match="is stopping"):
-            await connection.visit("mcp", nothing)
+            await connection.visit("mcp", nothing, nothing)
         await connection.close()
         await neighbours.close()
     assert refused.value.retry_after_ms

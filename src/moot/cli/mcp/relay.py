@@ -65,11 +65,12 @@ class ThroughHub:
         whence: RpcMessage,
         on_message: Callable[[RpcMessage], None],
         gone: Callable[[], None],
+        on_shut: Callable[[], None],
     ) -> ThroughHub:
         transport = SocketTransport()
         await transport.open(home.hub_sock)
         try:
-            number, _ = await transport.visit("mcp", on_message, **whence)
+            number, _ = await transport.visit("mcp", on_message, on_shut, **whence)
         except BaseException:  # it has no door for us, since it is being stopped, or we are
             await transport.close()
             raise
@@ -87,13 +88,19 @@ class ThroughHub:
 class InProcess:
     """The home opened here; for where no hub runs."""
 
-    def __init__(self, visit: Any, opened: AsyncExitStack) -> None:
+    def __init__(self, visit: Any, opened: AsyncExitStack, on_shut: Callable[[], None]) -> None:
         self._visit = visit
         self._opened = opened
+        self._watching = asyncio.get_running_loop().create_task(visit.until_ended())
+        self._watching.add_done_callback(lambda watching: None if watching.cancelled() else on_shut())
 
     @classmethod
     async def open(
-        cls, home: Home, whence: RpcMessage, on_message: Callable[[RpcMessage], None]
+        cls,
+        home: Home,
+        whence: RpcMessage,
+        on_message: Callable[[RpcMessage], None],
+        on_shut: Callable[[], None],
     ) -> InProcess:
         from moot.doors.mcp.start import opener  # noqa: PLC0415
         from moot.hub import Hub  # noqa: PLC0415
@@ -101,13 +108,14 @@ class InProcess:
         async with AsyncExitStack() as opened:
             hub = await opened.enter_async_context(Hub.open(home.path))
             visit = await opened.enter_async_context(opener(hub)(whence, on_message))
-            return cls(visit, opened.pop_all())
+            return cls(visit, opened.pop_all(), on_shut)
         raise AssertionError("unreachable")
 
     def say(self, message: RpcMessage) -> None:
         self._visit.on_message(message)
 
     async def close(self) -> None:
+        self._watching.cancel()
         await self._opened.aclose()
 
 
@@ -118,6 +126,8 @@ class Shim:
         self._write = write
         self._way: Way | None = None
         self._broken = asyncio.Event()
+        self._is_shut = False
+        """The session failed while whoever ran it is still there: one of its requests may be the cause."""
         self._open_requests: dict[object, RpcMessage] = {}
         self._introduction: list[RpcMessage] = []
         """`initialize` and what followed it; a client of the newer protocol needs none."""
@@ -207,9 +217,15 @@ class Shim:
 
     async def _opened(self) -> Way:
         try:
-            return await ThroughHub.open(self._home, self._whence, self._on_message, self._broken.set)
+            return await ThroughHub.open(
+                self._home, self._whence, self._on_message, self._broken.set, self._on_shut
+            )
         except HubAbsent:
-            return await InProcess.open(self._home, self._whence, self._on_message)
+            return await InProcess.open(self._home, self._whence, self._on_message, self._on_shut)
+
+    def _on_shut(self) -> None:
+        self._is_shut = True
+        self._broken.set()
 
     async def _mend(self) -> None:
         """When the hub has gone: another way in, and what was open is asked again, or told to be lost."""
@@ -217,7 +233,10 @@ class Shim:
             await self._broken.wait()
             async with self._changing:
                 self._broken.clear()
-                self._way = None
+                way, self._way = self._way, None
+                if self._is_shut:
+                    await self._end_failed(way)
+                    continue
                 try:
                     self._way = await self._opened()
                 except MootError as trouble:  # the next message of the client tries again
@@ -225,6 +244,16 @@ class Shim:
                     continue
                 self._introduce(self._way)
                 self._take_up(self._way)
+
+    async def _end_failed(self, way: Way | None) -> None:
+        """What was open is answered as failed and not asked again, since it could end the next session too. The next
+        message of the client opens that."""
+        self._is_shut = False
+        if way is not None:
+            await way.close()
+        self._give_up(
+            "Moot's MCP session failed before it answered; check what was done before you repeat it"
+        )
 
     def _take_up(self, way: Way) -> None:
         for number, request in list(self._open_requests.items()):

@@ -61,7 +61,7 @@ class SocketTransport:
         self._numbers = itertools.count(1)
         self._awaited: dict[int, asyncio.Future[Any]] = {}
         self._followed: dict[int, asyncio.Queue[Any]] = {}
-        self._visited: dict[int, Callable[[Any], None]] = {}
+        self._visited: dict[int, tuple[Callable[[Any], None], Callable[[], None]]] = {}
         self.gone: Callable[[], None] | None = None
         """Called when the hub has gone."""
         self._greeting: asyncio.Future[JsonLine] = asyncio.get_running_loop().create_future()
@@ -127,12 +127,13 @@ class SocketTransport:
                 self._peer.send({"unfollow": number})
 
     async def visit(
-        self, what: str, on_message: Callable[[Any], None], **whence: Any
+        self, what: str, on_message: Callable[[Any], None], on_shut: Callable[[], None], **whence: Any
     ) -> tuple[int, JsonLine]:
-        """Come in by a door of the hub: its number here, and what the hub says of it."""
+        """Come in by a door of the hub: its number here, and what the hub says of it. `on_shut` is called when nobody
+        answers there any more, although the hub is still there."""
         number = next(self._numbers)
         self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
-        self._visited[number] = on_message
+        self._visited[number] = (on_message, on_shut)
         try:
             self._send({"open": number, "what": what, "with": whence})
             return number, FACT.decode(await waiting)
@@ -158,8 +159,10 @@ class SocketTransport:
             self._answered(NUMBER.decode(line["answer"]), line)
         elif "event" in line and (events := self._followed.get(NUMBER.decode(line["event"]))) is not None:
             events.put_nowait(FACT.decode(line["value"]))
-        elif "from" in line and (on_message := self._visited.get(NUMBER.decode(line["from"]))) is not None:
-            on_message(ANYTHING.decode(line["said"]))
+        elif "from" in line and (visited := self._visited.get(NUMBER.decode(line["from"]))) is not None:
+            visited[0](ANYTHING.decode(line["said"]))
+        elif "shut" in line and (visited := self._visited.pop(NUMBER.decode(line["shut"]), None)) is not None:
+            visited[1]()
         elif "hello" in line and not self._greeting.done():
             self._greeting.set_result(FACT.decode(line["hello"]))
 

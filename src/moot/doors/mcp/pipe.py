@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import mcp_types as types
+import structlog
 from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
@@ -23,6 +24,8 @@ from moot.hub import Hub
 from moot.model.entrance import DoorName
 from moot.model.records.token import TokenScope
 from moot.rules.access import Principal, Standing
+
+log = structlog.get_logger("moot.mcp")
 
 MAX_WAITING = 1000
 ALL_SCOPES = frozenset(scope.value for scope in TokenScope)
@@ -37,13 +40,24 @@ class Piped:
         self.facts = {"name": self._caller.hub.name}
         self._tell = tell
         self._incoming: asyncio.Queue[Any] = asyncio.Queue(MAX_WAITING)
+        self.serving = asyncio.get_running_loop().create_task(self._serve())
 
     def on_message(self, message: Any) -> None:
-        """A message of the client; one that finds no room is dropped, and its sender waits in vain for an answer."""
-        if not self._incoming.full():
+        """Take a message of the client. A request that finds no room is refused."""
+        if self._incoming.full():
+            self._refuse(
+                message, types.INTERNAL_ERROR, f"{MAX_WAITING} messages wait already; try again later"
+            )
+        else:
             self._incoming.put_nowait(message)
 
-    async def serve(self) -> None:
+    async def until_ended(self) -> None:
+        """Returns when this session answers no more, although its client is still there."""
+        await asyncio.wait([self.serving])
+        if not self.serving.cancelled() and (error := self.serving.exception()) is not None:
+            log.error("an MCP session failed", action="mcp_session_failed", error=repr(error))
+
+    async def _serve(self) -> None:
         to_server, incoming = create_context_streams[SessionMessage | Exception](0)
         outgoing, from_server = create_context_streams[SessionMessage](0)
         serving = server(lambda ctx: self._caller)
@@ -59,10 +73,18 @@ class Piped:
                 message = await self._incoming.get()
                 try:
                     read = types.jsonrpc_message_adapter.validate_python(message, by_name=False)
-                except ValidationError as wrong:
-                    await to_server.send(wrong)
+                except ValidationError:
+                    self._refuse(message, types.INVALID_REQUEST, "this is not a message of JSON-RPC 2.0")
                     continue
                 await to_server.send(SessionMessage(read))
+
+    def _refuse(self, message: Any, code: int, text: str) -> None:
+        """Answer a message that the server does not get. Only a request is answered: no one waits for the rest."""
+        if isinstance(message, dict) and ("id" not in message or "method" not in message):
+            return
+        number = message.get("id") if isinstance(message, dict) else None
+        known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+        self._tell({"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": text}})
 
     async def _pass_back(self, from_server: Any) -> None:
         async with from_server:
@@ -76,11 +98,10 @@ async def visiting(
 ) -> AsyncIterator[Piped]:
     """A client that says where it comes from, answered as the agent that this makes it until the block is left."""
     who = await hub.agents.arrive("mcp", **whence)
-    visit = Piped(hub, open_at_once, who.id, tell)
     async with hub.agents.session(who.id, pid=int(whence.get("pid", 0))):
-        serving = asyncio.get_running_loop().create_task(visit.serve())
+        visit = Piped(hub, open_at_once, who.id, tell)
         try:
             yield visit
         finally:
-            serving.cancel()
-            await asyncio.wait([serving])
+            visit.serving.cancel()
+            await asyncio.wait([visit.serving])

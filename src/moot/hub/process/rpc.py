@@ -6,7 +6,7 @@
     {"unfollow": 3}
     {"open": 4, "what": "mcp", "with": {"client": "claude", …}}                    →   {"answer": 4, "value": {…}}
     {"to": 4, "said": {…}}                                                         ↔   {"from": 4, "said": {…}} …
-    {"shut": 4}
+    {"shut": 4}                                                                    ←   {"shut": 4} where the door failed
 
 Whoever reaches the socket is the owner: the kernel has said so (host/pings.py). Above: hub/core.py hears the lines.
 Below: Hub. Not here: hosting agents, which needs a process of one's own.
@@ -42,6 +42,10 @@ class Visit(Protocol):
     """Sent to the peer when the door is open."""
 
     def on_message(self, message: Json) -> None: ...
+
+    async def until_ended(self) -> None:
+        """Returns when nobody answers at this door any more, although the peer is still there."""
+        ...
 
 
 Opener: TypeAlias = Callable[[JsonObject, Callable[[Json], None]], AbstractAsyncContextManager[Visit]]
@@ -173,7 +177,8 @@ class Calls:
             async with opener(line.get("with", {}), say) as visit:
                 self._visits[peer, number] = visit
                 peer.send({"answer": number, "value": visit.facts})
-                await asyncio.get_running_loop().create_future()
+                await visit.until_ended()
+            peer.send({"shut": number})
         except MootError as refusal:
             peer.send({"answer": number, "error": _error_fields(refusal)})
         finally:
