@@ -18,6 +18,7 @@ from moot.brains.command.drivers.acp import AcpDriver
 from moot.brains.command.drivers.claude import ClaudeDriver
 from moot.brains.command.drivers.codex import CodexDriver
 from moot.brains.command.drivers.template import TemplateDriver, refused_flag, words_of
+from moot.brains.command.worktree_git import LinkedWorktree, find_worktree
 from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, Secret
 from moot.errors import BadValue
 from moot.model.hint import Act, Hint
@@ -68,7 +69,8 @@ def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Map
     words = _words(row, line)
     make = _driver(prefix, words)
     permissions = Permissions(row.permissions.value)
-    wrap = _wall(row, project, given, home)
+    worktree = find_worktree(project, home) if row.sandbox is CliSandbox.BWRAP else None
+    wrap = _wall(row, project, given, home, worktree)
     key = _key(row, words[0], home, environ)
     return CliPlan(
         agent=row.name,
@@ -78,6 +80,7 @@ def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Map
         run_folder=home.run / RUN_FOLDER,
         permissions=permissions,
         wrap=wrap,
+        worktree=worktree,
         key=key if words[0] == "codex" else None,
         key_file=_key_file(row, key, home) if key is not None and words[0] == "claude" else None,
         runs_once=prefix == "command" and words[0] not in OWN_DRIVERS,
@@ -174,7 +177,13 @@ def _project(row: AgentSettings, coding: CodingSettings, home: Home) -> Path:
     return project
 
 
-def _wall(row: AgentSettings, project: Path, environ: Mapping[str, str], home: Home) -> Wall:
+def _wall(
+    row: AgentSettings,
+    project: Path,
+    environ: Mapping[str, str],
+    home: Home,
+    worktree: LinkedWorktree | None,
+) -> Wall:
     if row.sandbox is CliSandbox.NONE:
         if row.permissions.value == Permissions.ALL:
             raise BadValue(
@@ -189,7 +198,7 @@ def _wall(row: AgentSettings, project: Path, environ: Mapping[str, str], home: H
             f"the sandbox of {row.name} needs bubblewrap, which is not installed",
             fix=("apt install bubblewrap",),
         )
-    return wrapper(bwrap, project, environ, home.path.resolve())
+    return wrapper(bwrap, project, environ, home.path.resolve(), worktree)
 
 
 def missing_program(row: AgentSettings, environ: Mapping[str, str]) -> BadValue | None:

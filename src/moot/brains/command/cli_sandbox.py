@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from moot.brains.command.worktree_git import LinkedWorktree
+
 Wall: TypeAlias = Callable[[list[str], Sequence[Path]], list[str]]
 """Puts a command line behind the wall, with what it has to see besides."""
 
@@ -59,8 +61,14 @@ def no_wall(argv: list[str], visible: Sequence[Path] = ()) -> list[str]:
     return argv
 
 
-def wrapper(bwrap: str, project: Path, environ: Mapping[str, str], hidden: Path) -> Wall:
-    """`hidden` is Moot's own home."""
+def wrapper(
+    bwrap: str,
+    project: Path,
+    environ: Mapping[str, str],
+    hidden: Path,
+    worktree: LinkedWorktree | None = None,
+) -> Wall:
+    """`hidden` is Moot's own home; `worktree` where the project's repository lies elsewhere."""
     home = Path(environ.get("HOME") or "/nonexistent").resolve()
     state = [home / part for part in STATE] + [
         Path(environ[name]) for name in STATE_VARIABLES if environ.get(name)
@@ -84,11 +92,24 @@ def wrapper(bwrap: str, project: Path, environ: Mapping[str, str], hidden: Path)
         words += ["--tmpfs", str(hidden)] if hidden.is_dir() else []
         words += _bound("--bind", (path for path in visible if path.is_dir()))
         words += _bound("--ro-bind", (path for path in visible if path.is_file()))
+        if worktree is not None:
+            words += ["--ro-bind", str(worktree.top), str(worktree.top)]
         words += ["--bind", str(project), str(project)]
+        words += worktree.mounts(home) if worktree is not None else _pinned(project / ".git")
         words += _bound("--ro-bind", (project / part for part in OF_PROJECTS))
         return [*words, "--chdir", str(project), "--", program, *argv[1:]]
 
     return wrapped
+
+
+def _pinned(git: Path) -> list[str]:
+    """The repository itself is a mount: a rename would otherwise put another in its place, with other settings."""
+    if git.is_symlink() or not git.exists():
+        return []
+    if git.is_file():
+        return ["--ro-bind", str(git), str(git)]
+    hooks = git / "hooks"
+    return ["--bind", str(git), str(git), *(() if os.path.lexists(hooks) else ("--tmpfs", str(hooks)))]
 
 
 def _bound(how: str, paths: Iterator[Path] | Sequence[Path]) -> list[str]:

@@ -7,6 +7,7 @@ restart, and made anew, with all that Moot knows, where the CLI has lost it.
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 from weakref import WeakValueDictionary
@@ -31,6 +32,7 @@ from moot.brains.command.driver import (
 from moot.brains.command.process_pool import ProcessPool, ProcessSeat
 from moot.brains.command.program import cli_process
 from moot.brains.command.project_locks import ProjectLocks
+from moot.brains.command.worktree_git import GitFailed, LinkedWorktree
 from moot.brains.llm.keys import Secret
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec
 from moot.model.records.cli_session import CliSession
@@ -49,6 +51,8 @@ class CliPlan(Struct, frozen=True):
     run_folder: Path
     permissions: Permissions = Permissions.EDIT
     wrap: Wall = no_wall
+    worktree: LinkedWorktree | None = None
+    """Behind a wall: what is committed there is taken over after each turn."""
     key: Secret | None = None
     key_file: Path | None = None
     runs_once: bool = False
@@ -136,6 +140,9 @@ class CommandBrain:
         finally:
             live.turn = None
             await self._rest(live, quiet=run.is_quiet)
+            if self._plan.worktree is not None:
+                with suppress(GitFailed):  # it is logged, and tried again
+                    await asyncio.to_thread(self._plan.worktree.take_over)
 
     async def _next_prompt(
         self, turn: CliHostedTurn, live: LiveSession, kept: CliSession | None

@@ -17,6 +17,7 @@ import structlog
 from msgspec import Struct, json
 
 from moot import files
+from moot.brains.command import worktree_git
 from moot.errors import BadValue
 from moot.settings import Home
 
@@ -106,13 +107,14 @@ async def clear(home: Home, agent: str, now: float) -> Leftover | None:
     if not place.exists():
         note.unlink(missing_ok=True)
         return None
-    why = await _taken_away(place, agent)
+    why = await _taken_away(home, place, agent)
     before = _read(note)
     since = before.since if before is not None else now
     if why and now - since >= SALVAGED_AFTER and await _salvaged(place, agent):
-        why = await _taken_away(place, agent)
+        why = await _taken_away(home, place, agent)
     if not why:
         note.unlink(missing_ok=True)
+        worktree_git.forget(home, agent)
         return None
     branch = (await _git(place, "rev-parse", "--abbrev-ref", "HEAD")).text.strip()
     left = Leftover(agent, str(place), branch, why, since)
@@ -140,10 +142,22 @@ def _read(note: Path) -> Leftover | None:
         return None
 
 
-async def _taken_away(place: Path, agent: str) -> str:
+async def _taken_over(home: Home, place: Path) -> str:
+    """What an agent in a sandbox has committed comes to its branch; why not, where it does not."""
+    worktree = await asyncio.to_thread(worktree_git.find_worktree, place, home)
+    if worktree is None:
+        return ""
+    try:
+        await asyncio.to_thread(worktree.take_over)
+    except worktree_git.GitFailed:
+        return "git cannot take over what was committed in it"
+    return ""
+
+
+async def _taken_away(home: Home, place: Path, agent: str) -> str:
     """Take it away; why not, where it stays."""
     own = f"{BRANCHES}{agent}"
-    if why := await _work_in(place, own):
+    if why := await _taken_over(home, place) or await _work_in(place, own):
         return why
     repository = await _repository(place)
     if await _work_in(place, own):  # looked at again, right before

@@ -57,7 +57,7 @@ class SpokenCli:
     ) -> CliProcess:
         """`visible` is what it has to see where it is in a sandbox."""
         self.process = await CliProcess.start(
-            place.wrap(words, visible),
+            await asyncio.to_thread(place.wrap, words, visible),  # it may ask git
             cwd=place.project,
             environ={**place.environ, **(environ or {})},
             run_folder=place.run_folder,

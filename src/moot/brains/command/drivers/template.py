@@ -67,7 +67,10 @@ class TemplateDriver:
         filled = {"{prompt}": text, "{project}": str(place.project), "{agent}": place.agent}
         argv = [_filled(word, filled) for word in self._words]
         process = self._process = await CliProcess.start(
-            place.wrap(argv, ()), cwd=place.project, environ=place.environ, run_folder=place.run_folder
+            await asyncio.to_thread(place.wrap, argv, ()),
+            cwd=place.project,
+            environ=place.environ,
+            run_folder=place.run_folder,
         )
         by_input = "{prompt}" not in " ".join(self._words)
         # beside reading what it writes: a program may write before it has read everything

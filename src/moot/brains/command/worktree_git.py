@@ -1,0 +1,275 @@
+"""Git for an agent in a worktree behind the wall: it commits, and the repository the worktree belongs to stays whole.
+
+A worktree has its objects, branches and settings in its repository, which lies outside the wall. The agent sees that
+repository, and cannot write to it: what git writes goes to folders of Moot's that cover the repository's own. After a
+turn the host copies the new objects, outside the wall, and moves the agent's branch. Git names every object anew by its
+content there, so a forged one is not taken; the branches of others, hooks and settings are never touched.
+
+Above: cli_sandbox.py mounts it; command_brain.py and at the end hub/process/worktrees.py have it taken over.
+Below: git, as a program. Not here: who gets a worktree.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import structlog
+from msgspec import Struct
+
+from moot import files
+from moot.settings import Home
+
+log = structlog.get_logger("moot.worktrees")
+
+GIT_SECONDS: Final = 60.0
+MAX_LINK_BYTES: Final = 4096
+BRANCHES: Final = "refs/heads/"
+OBJECTS: Final = Path("/tmp/.moot-objects")
+"""Where the repository's own objects are behind the wall: Moot's folder covers their place."""
+TAKEN: Final = "taken"
+"""A file that says which commit of the agent's branch was taken over last."""
+MAX_REFS: Final = 10_000
+MAX_DEPTH: Final = 20
+OBJECT_NAME: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+SETTINGS: Final = {"core.hooksPath": os.devnull, "core.fsmonitor": "false", "gc.auto": "0"}
+"""Outside the wall git runs no program that the repository names."""
+
+
+class GitFailed(Exception):
+    """Git refused, was too slow, or is not there."""
+
+
+class LinkedWorktree(Struct, frozen=True):
+    """A worktree whose repository lies elsewhere."""
+
+    top: Path
+    admin: Path
+    """Its own folder in the repository: HEAD and index."""
+    common: Path
+    """The repository's git folder."""
+    store: Path | None = None
+    """What covers the repository, for a worktree that Moot has made. In any other git can only look."""
+
+    @property
+    def name(self) -> str:
+        return self.top.name
+
+    @property
+    def branch(self) -> str:
+        """The one that Moot has made for its agent. HEAD is not asked: the agent can write it."""
+        return f"{BRANCHES}moot/{self.name}"
+
+    # --- behind the wall ------------------------------------------------------------------------------------------
+
+    def _is_prepared(self) -> bool:
+        """Whether what covers the repository is there."""
+        try:
+            if self.store is not None:
+                self._prepare(self.store)
+        except (GitFailed, OSError) as trouble:
+            log.warning(
+                "git can only look", action="no_git_store", agent=self.name, error=str(trouble)[-300:]
+            )
+            return False
+        return self.store is not None
+
+    def _prepare(self, store: Path) -> None:
+        """Called before each start, also beside a process that runs already: nothing is replaced that may be
+        mounted."""
+        with suppress(GitFailed):  # it is logged, and tried again after the turn
+            self.take_over()
+        for part in ("objects/info", "info", "refs", "logs"):
+            (store / part).mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.common / "logs").mkdir(exist_ok=True)
+        if _reads_worktree_settings(self.common):
+            (self.admin / "config.worktree").touch()
+        files.replace(store / "info" / "alternates", f"{OBJECTS}\n".encode())
+        user = f"[user]\n\tname = {self.name}\n\temail = {self.name}@moot.invalid\n[gc]\n\tauto = 0\n"
+        files.replace(store / "gitconfig", user.encode())
+        self._copy_refs(store / "refs")
+        if not (store / TAKEN).exists():
+            value = self._git("for-each-ref", "--format=%(objectname)", self.branch)
+            files.replace(store / TAKEN, value.strip())
+
+    def _copy_refs(self, target: Path) -> None:
+        """Branches that the agent has are its own business; everything else is as in the repository. The agent writes
+        in `target`: no link there is followed."""
+        known = _loose(target)
+        for name, value in _loose(self.common / "refs").items():
+            if known.get(name) != value and not (name.startswith("heads/") and name in known):
+                with suppress(OSError):  # something of the agent's is in its place
+                    files.replace_below(target, tuple(name.split("/")), f"{value}\n".encode())
+
+    def mounts(self, home: Path) -> list[str]:
+        """For bwrap, after the project; makes what is mounted. What must not be exchanged is a mount of its own, which
+        no rename moves."""
+        words = ["--ro-bind", str(self.common), str(self.common)]
+        if self.store is not None and self._is_prepared():
+            store, common = self.store, self.common
+            words += ["--ro-bind", str(common / "objects"), str(OBJECTS)]
+            words += ["--bind", str(store / "objects"), str(common / "objects")]
+            words += ["--ro-bind", str(store / "info"), str(common / "objects" / "info")]
+            for part in ("refs", "logs"):
+                words += ["--bind", str(store / part), str(common / part)]
+            words += ["--bind", str(self.admin), str(self.admin)]
+            for part in ("commondir", "gitdir", "config.worktree"):
+                if (self.admin / part).exists():
+                    words += ["--ro-bind", str(self.admin / part), str(self.admin / part)]
+            words += ["--ro-bind", str(store / "gitconfig"), str(home / ".gitconfig")]
+        link = str(self.top / ".git")
+        return [*words, "--ro-bind", link, link]
+
+    # --- outside --------------------------------------------------------------------------------------------------
+
+    def take_over(self) -> None:
+        """Copy what the agent has committed or staged to the repository, and move its branch. Raises GitFailed, and
+        what it has done is kept where it is."""
+        if self.store is None or not (self.store / "objects").is_dir():
+            return
+        try:
+            self._copy_objects()
+            self._move_branches(_loose(self.store / "refs" / "heads"))
+        except (GitFailed, OSError) as failed:
+            log.warning(
+                "what an agent has committed was not taken over",
+                action="commits_not_taken_over",
+                agent=self.name,
+                error=str(failed)[-300:],
+            )
+            raise GitFailed(str(failed)) from None
+
+    def _copy_objects(self) -> None:
+        of_agent = {"GIT_OBJECT_DIRECTORY": str(self.store / "objects" if self.store else "")}
+        every = ("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+        names = self._git(*every, variables=of_agent)
+        if not names.strip():
+            return
+        known = self._git("cat-file", "--batch-check=%(objectname)", text=names)
+        missing = [line.split()[0] for line in known.splitlines() if line.endswith(b" missing")]
+        if missing:
+            listed = b"\n".join(missing) + b"\n"
+            pack = self._git("pack-objects", "--quiet", "--stdout", text=listed, variables=of_agent)
+            self._git("unpack-objects", "-q", "--strict", text=pack)  # all or nothing, and all they refer to
+
+    def _move_branches(self, heads: Mapping[str, str]) -> None:
+        assert self.store is not None
+        listed = self._git("for-each-ref", "--format=%(refname) %(objectname)", BRANCHES).decode()
+        real = dict(line.split(" ", 1) for line in listed.splitlines())
+        own = self.branch.removeprefix(BRANCHES)
+        note = self.store / TAKEN
+        before = note.read_text() if note.exists() else ""
+        value = heads.get(own, before)
+        if (
+            value == before and real.get(self.branch, value) != value
+        ):  # moved by a person, and not by the agent
+            value = real[self.branch]
+            files.replace_below(self.store / "refs" / "heads", tuple(own.split("/")), f"{value}\n".encode())
+        elif value not in (before, real.get(self.branch)):
+            is_next = real.get(self.branch, "") in ("", before) or self._is_in(real[self.branch], value)
+            self._move(self.branch if is_next else self._beside(own), value, real)
+        files.replace(note, value.encode())
+        elsewhere = ("--not", "--branches", "--tags", "--remotes")
+        for name, value in heads.items():
+            is_known = name == own or value in real.values()
+            if not is_known and self._git("rev-list", "--max-count=1", value, *elsewhere):
+                self._move(self._beside(name), value, real)
+
+    def _beside(self, name: str) -> str:
+        """Where a branch of the agent's goes that is not the one Moot has made for it."""
+        return f"{BRANCHES}moot-{self.name}/{name}"
+
+    def _move(self, ref: str, value: str, real: Mapping[str, str]) -> None:
+        self._git(
+            "rev-list", "--objects", "--quiet", value, "--not", "--all"
+        )  # fails unless all of it is there
+        self._git("update-ref", "-m", "moot: taken over from its agent", ref, value, real.get(ref, ""))
+
+    def _is_in(self, old: str, value: str) -> bool:
+        """Whether a commit is in the history of another."""
+        with suppress(GitFailed):
+            self._git("merge-base", "--is-ancestor", old, value)
+            return True
+        return False
+
+    def _git(self, *words: str, text: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
+        environ = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        environ |= {"GIT_CONFIG_COUNT": str(len(SETTINGS)), "GIT_TERMINAL_PROMPT": "0", **(variables or {})}
+        for number, (key, value) in enumerate(SETTINGS.items()):
+            environ |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        try:
+            done = subprocess.run(
+                ["git", f"--git-dir={self.common}", *words],
+                input=text,
+                env=environ,
+                capture_output=True,
+                timeout=GIT_SECONDS,
+                check=True,
+            )
+        except subprocess.CalledProcessError as error:
+            raise GitFailed(f"git {words[0]}: {error.stderr.decode(errors='replace').strip()}") from None
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise GitFailed(f"git {words[0]}: {error}") from None
+        return done.stdout
+
+
+def find_worktree(project: Path, home: Home) -> LinkedWorktree | None:
+    """The worktree that a folder is in; None in a checkout of its own, in none, and where the worktree and the
+    repository do not both name each other: a folder that an agent wrote could name any other."""
+    top = next((folder for folder in (project, *project.parents) if os.path.lexists(folder / ".git")), None)
+    if top is None:
+        return None
+    try:
+        link = files.read_below(top, (".git",), MAX_LINK_BYTES).decode().strip()
+        admin = Path(link.removeprefix("gitdir: "))
+        back = files.read_below(admin, ("gitdir",), MAX_LINK_BYTES).decode().strip()
+        above = files.read_below(admin, ("commondir",), MAX_LINK_BYTES).decode().strip()
+    except (OSError, ValueError):
+        return None
+    common = admin.parent.parent
+    is_ours = link.startswith("gitdir: ") and back == str(top / ".git") and above == "../.."
+    is_plain = (
+        admin.resolve() == admin and admin.parent.name == "worktrees" and not common.is_relative_to(top)
+    )
+    if not is_ours or not is_plain or not (common / "refs").is_dir() or (common / "reftable").exists():
+        return None
+    made = top.parent == home.worktrees.resolve()
+    return LinkedWorktree(top, admin, common, store_of(home, top.name) if made else None)
+
+
+def store_of(home: Home, agent: str) -> Path:
+    return home.worktrees.resolve() / ".stores" / agent
+
+
+def forget(home: Home, agent: str) -> None:
+    """What covered the repository, of a worktree that is gone."""
+    shutil.rmtree(store_of(home, agent), ignore_errors=True)
+
+
+def _loose(folder: Path) -> dict[str, str]:
+    """Refs that are files, by name, at most so many. Links are not followed."""
+    return dict(islice(_loose_below(folder, ""), MAX_REFS))
+
+
+def _loose_below(folder: Path, prefix: str) -> Iterator[tuple[str, str]]:
+    entries = list(os.scandir(folder)) if folder.is_dir() else []
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False) and prefix.count("/") < MAX_DEPTH:
+            yield from _loose_below(Path(entry.path), f"{prefix}{entry.name}/")
+        elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(".lock"):
+            with suppress(OSError, ValueError):
+                value = files.read_below(folder, (entry.name,), MAX_LINK_BYTES).decode().strip()
+                if OBJECT_NAME.fullmatch(value):
+                    yield f"{prefix}{entry.name}", value
+
+
+def _reads_worktree_settings(common: Path) -> bool:
+    """Whether git follows settings of a worktree besides those of its repository."""
+    with suppress(OSError):
+        return "worktreeconfig" in (common / "config").read_text(errors="replace").lower()
+    return True
