@@ -32,6 +32,9 @@ from tests.support.waiting import PATIENCE
 MOOT = Path(sys.executable).with_name("moot")
 NURSERY = multiprocessing.get_context("forkserver")
 NURSERY.set_forkserver_preload(["tests.doors.cli.loaded"])
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell has it ignored by what it runs in the background, and every command that is started here inherits that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TEAM = """
 import asyncio
