@@ -77,8 +77,8 @@ async def test_what_came_in_meanwhile_is_given_as_the_last_ones_are_dealt_with(t
 async def test_a_send_and_a_check_wait_for_one_write_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each costs a sync of the disk, and this is what coding agents do all day."""
-    async with Hub.open(tmp_path) as hub:
+    """Each costs a sync of the disk, and this is what coding agents do all day. No heartbeat falls in between."""
+    async with Hub.open(tmp_path, clock=ManualClock(start=START)) as hub:
         x, y = await comes_in(hub, "x"), await comes_in(hub, "y")
         await y.send("x", "one")
         first = await x.mailbox.check()

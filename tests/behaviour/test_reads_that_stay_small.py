@@ -8,7 +8,9 @@ import pytest
 from moot import Hub, agent
 from moot.errors import NotFound
 from moot.model.ids import ParticipantId
+from moot.model.records.link import LINKS
 from moot.model.records.record import Lookup
+from moot.model.records.task import TASKS
 from tests.support.beneath import store_of
 
 
@@ -18,18 +20,20 @@ async def b(turn: Any) -> str:
 
 
 class Reading:
-    """Counts the records that a store hands out, and notes whether all links were read."""
+    """Counts the links and tasks that a store hands out."""
 
     def __init__(self, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
         self.records = 0
-        self.lookups: list[Lookup[Any]] = []
         store = store_of(hub)
         inner = store._reads.records if hasattr(store, "_reads") else store.records
 
         async def counted(lookup: Lookup[Any]) -> list[Any]:
             found: list[Any] = await inner(lookup)
-            self.records += len(found)
-            self.lookups.append(lookup)
+            if lookup.table.name in (
+                LINKS.name,
+                TASKS.name,
+            ):  # the hub looks at others whenever it is time to
+                self.records += len(found)
             return found
 
         monkeypatch.setattr(store._reads if hasattr(store, "_reads") else store, "records", counted)
