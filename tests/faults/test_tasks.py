@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from moot.failpoints import POINTS
-from moot.hub import Hub
 from moot.model.ids import ParticipantId
 from moot.model.records.task import TASKS, Task, TaskState
 from moot.model.turn import TurnState
@@ -212,8 +211,15 @@ async def test_a_deadline_that_passes_while_all_processes_are_dead_is_told_at_th
 
 async def there(home: Path, name: str) -> None:
     """Until a process runs this agent."""
-    async with Hub.reading(home) as hub:
-        await until(lambda: hub.agents.get(name), lambda who: who.reachability == "live")
+
+    async def running() -> set[str]:
+        reads = SqliteReads(home / "moot.db")
+        try:
+            return {agent for host in await reads.hosts() for agent in host.agents}
+        finally:
+            await reads.close()
+
+    await until(running, lambda agents: name in agents)
 
 
 async def tell_time() -> float:
