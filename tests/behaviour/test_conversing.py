@@ -9,7 +9,7 @@ import pytest
 from moot import PASS, Hub, agent
 from moot.brains.code import AgentSpec
 from moot.errors import BadValue, Closed, Conflict, MootError, NotFound, NotPermitted
-from moot.hub.commands.slash import DOES, At, Done, carry_out
+from moot.hub.commands.slash import DOES, At, CommandOutcome, carry_out
 from moot.model.hint import Act, Hint
 from moot.rules.words import slash
 from tests.support.waiting import PATIENCE
@@ -198,7 +198,7 @@ async def test_an_agents_cursor_moves_with_its_turns_alone(quick: Path) -> None:
 # --- slash commands ------------------------------------------------------------------------------------------
 
 
-async def does(hub: Hub, where: str, line: str, **more: Any) -> Done:
+async def does(hub: Hub, where: str, line: str, **more: Any) -> CommandOutcome:
     command = slash.parse(line)
     assert not isinstance(command, slash.Say)
     done = await carry_out(command, At(hub, await hub.conversations.get(where), **more))

@@ -145,7 +145,7 @@ async def test_backups_are_made_as_often_as_asked_and_the_oldest_go(tmp_path: Pa
         mine = backups.create(Home(home))
         for _ in range(24):
             await clock.advance(HOUR)
-    found = backups.listed(Home(home))
+    found = backups.list_backups(Home(home))
     automatic = [backup for backup in found if backup.kind == "automatic"]
     assert [later.at - earlier.at for later, earlier in pairwise(automatic)] == [6 * HOUR]
     assert len(automatic) == 2

@@ -146,7 +146,7 @@ async def test_a_turn_taken_away_and_claimed_again_is_answered_once(
                 await hub.send("a", str(n))
             await thinker.asked(2 * n + 1)
             if beats_late:
-                core.host._beaten = clock.now() + 2 * LEASE
+                core.host._last_beat = clock.now() + 2 * LEASE
             clock.set(clock.now() + 2 * LEASE)
             await core.parts.store.transact(sweep, sweep.Sweep(ConversationId(where)))
             await thinker.asked(2 * n + 2)

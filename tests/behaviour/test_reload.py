@@ -252,7 +252,7 @@ async def test_syncing_again_changes_nothing_and_writes_no_event(town: Town) -> 
 
 
 async def test_many_links_are_told_by_their_number(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moot.hub.process.settings_in_force.MOST_LINKS", 1)
+    monkeypatch.setattr("moot.hub.process.settings_in_force.MAX_LISTED_LINKS", 1)
     town.write(A_ABOVE_B, B_WITH_C)
     assert [text for _, _, text in changes(await town.hub.reload())] == [
         "a is superior of b. Both may start.",

@@ -84,13 +84,13 @@ async def test_it_misses_nothing_that_is_said_once_its_hub_is_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However long it takes to find out where it was."""
-    warden, said, begun_at = Warden("arya"), asyncio.Event(), Supervision._begun_at
+    warden, said, starting_position = Warden("arya"), asyncio.Event(), Supervision._starting_position
 
     async def slowly(supervision: Supervision) -> int:
         await said.wait()
-        return await begun_at(supervision)
+        return await starting_position(supervision)
 
-    monkeypatch.setattr(Supervision, "_begun_at", slowly)
+    monkeypatch.setattr(Supervision, "_starting_position", slowly)
     async with Hub.open(tmp_path, agents=[echo("arya"), warden.spec]) as hub:
         await hub.conversations.create("room", participants=["arya"])
         await hub.post("room", "at once")

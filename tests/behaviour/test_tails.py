@@ -24,7 +24,7 @@ from moot.stores.sqlite.store import SqliteStore
 
 READ = msgspec.json.Decoder(list[shapes.Message])
 USER = ParticipantId("user")
-LONG = "x" * (tails.LONGEST + 1)
+LONG = "x" * (tails.MAX_LINE_BYTES + 1)
 
 moves = st.lists(
     st.one_of(

@@ -25,7 +25,7 @@ BACKUPS = 4
 class Taken:
     """A backup, and the moment it was asked for."""
 
-    def __init__(self, began: float, made: backups.Made) -> None:
+    def __init__(self, began: float, made: backups.NewBackup) -> None:
         self.began = began
         self.made = made
 

@@ -148,7 +148,7 @@ def test_its_audit_chains_hold_and_an_altered_text_breaks_them(home: Path) -> No
 
 
 def test_its_backup_is_sound_and_can_be_restored(home: Path) -> None:
-    [backup] = backups.listed(Home(home))
+    [backup] = backups.list_backups(Home(home))
     found = backups.verify(Home(home), backup.path)
     assert (found.sound, found.messages) == (True, 2)
     assert backups.restore(Home(home), backup.path).messages == 2

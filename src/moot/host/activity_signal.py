@@ -1,7 +1,7 @@
-"""What the agents of this host are doing, told live when it changes: a turn begins, a tool runs, words come.
+"""What the agents of this host are doing, published live when it changes: a turn begins, a tool runs, text comes.
 
-Above: the host says that something moved. Below: rules/activity.py has the words. Whoever misses one asks the registry,
-which says the same of the store; what an agent waits for when it has ended its turns is read there, and not said here.
+Above: the host reports each change. Below: rules/activity.py words it. A reader that missed one asks the registry,
+which derives the same from the store; what an agent waits for after its turns have ended is found there, not here.
 """
 
 from msgspec import to_builtins
@@ -20,15 +20,15 @@ class ActivitySignal:
         self._clock = clock
         self._last: dict[ParticipantId, Activity] = {}
 
-    def moved(self, run: Running) -> None:
-        """The newest turn of its agent that runs here."""
+    def show(self, run: Running) -> None:
+        """Publish the activity of its agent's newest turn here, if it has changed."""
         agent, doing = run.turn.agent, run.doing
         if self._last.get(agent) != doing:
             self._last[agent] = doing
             self._publish(agent, {"turn": str(run.turn.id), "activity": to_builtins(doing)})
 
-    def spoke(self, run: Running, chunk: str) -> None:
-        """A piece of a reply, for whoever watches, and where it belongs."""
+    def show_chunk(self, run: Running, chunk: str) -> None:
+        """Publish a piece of a reply, with its place in the text."""
         turn, offset = run.turn, run.speaking.shown_before if run.speaking is not None else 0
         body = {"turn": str(turn.id), "agent": turn.agent, "text": chunk, "offset": offset}
         now = self._clock.now()
@@ -36,7 +36,7 @@ class ActivitySignal:
             Event(EventType.TURN_DELTA, now, conversation=turn.conversation, by=turn.agent, body=body)
         )
 
-    def rested(self, agent: ParticipantId) -> None:
+    def show_rest(self, agent: ParticipantId) -> None:
         """None of the agent's turns runs here any more."""
         if self._last.pop(agent, None) is not None:
             self._publish(agent, {})

@@ -29,7 +29,7 @@ MAX_RESULT = 65_536
 
 
 class Surroundings(Struct, frozen=True):
-    """What a turn runs in, put together by the hub for one agent's turn."""
+    """What one agent's turn runs in, assembled by the hub."""
 
     store: HomeStore
     context: Context
@@ -69,7 +69,7 @@ class Speaking:
         self._around = around
         self._turn = turn
         self.charged_above: tuple[ParticipantId, ...] = ()
-        """Who started its agent: what it costs is theirs too."""
+        """The agents above its agent: the cost counts for them too."""
         self._shown: ShownPrompt | None = None
         self._hold_back = HoldBack()
         self.shown_before = self._shown_units = 0
@@ -79,19 +79,21 @@ class Speaking:
 
     @cached_property
     def trigger(self) -> shapes.Message:
-        """The newest message that owed this turn."""
+        """The newest message that called this turn."""
         return shapes.Message.of(self._view.trigger, self._around.names)
 
     @cached_property
     def new(self) -> tuple[shapes.Message, ...]:
-        """By others, since this agent's last turn here."""
+        """Messages of others since this agent's last turn here."""
         return tuple(shapes.Message.of(message, self._around.names) for message in self._view.new)
 
     @cached_property
     def messages(self) -> tuple[shapes.Heard, ...]:
-        """The window."""
+        """The messages in the agent's window."""
         frames = self._around.context.frames(self._view.conversation.id)
-        return tuple(heard(m, self._view.agent.id, frames, self._around.names) for m in self._view.messages)
+        return tuple(
+            as_heard(m, self._view.agent.id, frames, self._around.names) for m in self._view.messages
+        )
 
     async def prompt(self) -> Prompt:
         """What a model is given for this turn, with the tools used in it so far."""
@@ -102,7 +104,7 @@ class Speaking:
 
     @property
     def given(self) -> Given:
-        """The note of what it was given, for the inspector."""
+        """The record of what the agent was given, for the inspector."""
         return self._shown.given if self._shown else Given(start=self._view.start)
 
     @property
@@ -111,7 +113,7 @@ class Speaking:
 
     @property
     def seconds_left(self) -> float:
-        """Until the turn is over whatever happens; signs of life do not move that."""
+        """Until the turn ends in any case; signs of life do not extend that."""
         return max(0.0, self._turn.limit - self._around.clock.now())
 
     # --- how it answers ----------------------------------------------------------------------------------
@@ -134,7 +136,7 @@ class Speaking:
 
     @property
     def spent(self) -> JsonObject | None:
-        """What the turn cost, and how much of its prompt the provider could have known already."""
+        """What the turn cost, and how much of its prompt the provider could have cached."""
         if self.usage is None:
             return None
         used: JsonObject = to_builtins(self.usage)
@@ -153,7 +155,7 @@ class Speaking:
         return self._turn.steps
 
     async def use(self, tool: Tool | None, call: ToolCall, *, answer: int, said: str) -> ToolResult:
-        """Call a tool: stored before it runs and after; the turn then goes on from the store."""
+        """Call a tool. The call is stored before it runs, the result after; a restart goes on from there."""
         may_repeat = tool is None or tool.spec.idempotent
         step = await self.begin_step(call, said=said, idempotent=may_repeat, answer=answer)
         return await self.run_step(tool, step)
@@ -161,8 +163,8 @@ class Speaking:
     async def begin_step(
         self, call: ToolCall, *, said: str = "", idempotent: bool = False, answer: int = 0
     ) -> Step:
-        """A tool begins to run: stored first. While it runs the turn is not interrupted."""
-        intent = call_tool.CallTool(
+        """Store that a tool begins to run. While it runs the turn is not interrupted."""
+        command = call_tool.CallTool(
             turn=self._turn.id,
             fence=self._turn.fence,
             call=call.id,
@@ -172,7 +174,7 @@ class Speaking:
             said=said,
             idempotent=idempotent,
         )
-        self._turn = await self._around.store.transact(call_tool, intent)
+        self._turn = await self._around.store.transact(call_tool, command)
         failpoint("host.intended")
         await self._around.stream("")
         return self._turn.steps[-1]
@@ -188,23 +190,23 @@ class Speaking:
     async def end_step(self, step: Step, result: ToolResult) -> None:
         """Store the result of a tool call."""
         text = result.text if len(result.text) <= MAX_RESULT else f"{result.text[:MAX_RESULT]}\n[cut]"
-        answered = tool_result.ToolAnswered(
+        command = tool_result.ToolAnswered(
             self._turn.id, self._turn.fence, step.call, text.replace("\x00", "\ufffd"), result.failed
         )
-        self._turn = await self._around.store.transact(tool_result, answered)
+        self._turn = await self._around.store.transact(tool_result, command)
         await self._around.stream("")
 
     async def _run(self, tool: Tool | None, step: Step) -> ToolResult:
         if tool is None:
-            there = ", ".join(spec.name for spec in self._around.offered.tools) or "none"
-            return ToolResult(f'unknown tool "{step.tool}"; tools are {there}', failed=True)
+            names = ", ".join(spec.name for spec in self._around.offered.tools) or "none"
+            return ToolResult(f'unknown tool "{step.tool}"; tools are {names}', failed=True)
         try:
             arguments = json.decode(step.arguments or "{}", type=dict[str, Any])
         except ValueError as problem:
             return ToolResult(f"the arguments are not a JSON object: {problem}", failed=True)
         try:
             return await tool.run(arguments, self)
-        except Exception as error:  # a tool may fail in any way it likes; the model is told, the turn goes on
+        except Exception as error:  # a tool may fail in any way; the model gets the error, the turn goes on
             return ToolResult(f"{step.tool} failed: {type(error).__name__}: {error}", failed=True)
 
     @property
@@ -215,7 +217,7 @@ class Speaking:
 
     @property
     def closing(self) -> str:
-        """What is new, whose turn it is, and whether silence is a fine answer."""
+        """What is new, whose turn it is, and whether the agent may stay silent."""
         return closing(self._turn, self._view.start)
 
     @property
@@ -234,18 +236,20 @@ class Speaking:
             self.waits_since = self._around.clock.now()
 
     async def session(self) -> CliSession | None:
-        found = await self._around.store.records(CLI_SESSIONS.one(self._turn.agent, self._turn.conversation))
-        return found[0] if found else None
+        sessions = await self._around.store.records(
+            CLI_SESSIONS.one(self._turn.agent, self._turn.conversation)
+        )
+        return sessions[0] if sessions else None
 
     def new_session(self, driver: str, session: str, project: str, version: str) -> CliSession:
         turn = self._turn
         return CliSession(turn.agent, turn.conversation, driver, session, project, version)
 
     async def keep_session(self, session: CliSession | None) -> None:
-        """From now on this is its session, prompted for this turn; None forgets it."""
+        """Store its session, as prompted for this turn; None forgets it."""
         turn = self._turn
-        kept = None if session is None else structs.replace(session, turn=turn.id)
-        command = keep_session.KeepSession(turn.agent, turn.conversation, kept)
+        stored = None if session is None else structs.replace(session, turn=turn.id)
+        command = keep_session.KeepSession(turn.agent, turn.conversation, stored)
         await self._around.store.transact(keep_session, command)
 
     async def charge_late(self, usage: Usage) -> None:
@@ -254,7 +258,7 @@ class Speaking:
         await self._around.store.transact(charge, charge.Charge(where, to_builtins(usage)))
 
 
-def heard(message: Message, me: str, frames: Frames, names: shapes.Names) -> shapes.Heard:
+def as_heard(message: Message, me: str, frames: Frames, names: shapes.Names) -> shapes.Heard:
     """A message as one agent reads it: own words as they were said, others' in a frame (SPEC K-06)."""
     own = message.author == me
     content = message.text if own else frames.show(framed(message, names))

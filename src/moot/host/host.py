@@ -1,7 +1,7 @@
-"""The host: claims turns of its agents, runs their brains, finishes the turns, hands over to the next.
+"""The host: claims turns of its agents, runs their brains, finishes the turns, goes on with the next.
 
 Above: hub.py starts and stops it. Below: the verbs claim, finish, renew, release and presence over the store.
-It acts on wake-ups only as hints: what it does, it does because a claim or a read of the store said so.
+Wake-ups are only hints: it acts on a claim or a read of the store.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from moot.failpoints import failpoint
 from moot.flow import attach, claim, detach, finish, release, renew
 from moot.host.activity_signal import ActivitySignal
 from moot.host.held_shares import HeldShares
-from moot.host.hosted import Hosted, Running, ended_or_hurried
+from moot.host.hosted import Hosted, Running, wait_for_end
 from moot.host.reservation import TurnReservation, charged_to
-from moot.host.turn_end import STORE_AWAY_SECONDS, failed, finished, left_partial, patient
+from moot.host.turn_end import STORE_AWAY_SECONDS, failure_of, finish_turn, keep_partial, patient
 from moot.model.event import Event
 from moot.model.ids import HostId, ParticipantId, TurnId
 from moot.model.prompt import Offered
@@ -35,7 +35,7 @@ DRAIN_SECONDS = 20.0
 
 
 class AgentHost:
-    def __init__(  # noqa: PLR0913  what a host is made of, put together in one place
+    def __init__(  # noqa: PLR0913  the parts of a host, assembled in one place
         self,
         identity: HostId,
         pid: int,
@@ -53,7 +53,7 @@ class AgentHost:
     ) -> None:
         self.id = identity
         self._shares = shares
-        shares.when_gained(self._gained)
+        shares.when_gained(self._on_gained)
         self._pid = pid
         self._store = store
         self._patiently = patient(store.transact, clock)
@@ -66,13 +66,13 @@ class AgentHost:
         self._socket = socket
         self._machine = machine
         self._watches = False
-        self._beats = False
-        self._beating = asyncio.Lock()
-        self._beaten = clock.now()
+        self._is_beating = False
+        self._beat_lock = asyncio.Lock()
+        self._last_beat = clock.now()
         self._hosted: dict[ParticipantId, Hosted] = {}
         self._running: dict[TurnId, Running] = {}
         self._running_of: Counter[ParticipantId] = Counter()
-        """How many of them are each agent's."""
+        """Running turns per agent."""
         self._claimable: dict[ParticipantId, dict[TurnId, None]] = {}
         self._claiming: dict[ParticipantId, int] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -80,18 +80,18 @@ class AgentHost:
         self._draining = False
         self._hurried = asyncio.Event()
         self._freed = asyncio.Event()
-        """Set when a turn has ended: others may wait for what it had set aside."""
+        """Set when a turn has ended: others may wait for its reservation."""
 
     # --- presence --------------------------------------------------------------------------------------
 
     async def start(self, agents: Sequence[Hosted], dead: tuple[HostId, ...] = ()) -> None:
-        """Say that the agents are here, and take up what waits for them. One that was here already thinks with its new
-        brain from its next turn on; what it is saying now it ends with the old one."""
+        """Announce the agents as present, and take up the turns that wait for them. An agent that already runs here
+        gets its new brain with its next turn; a running turn ends with the old one."""
         replaced = [self._hosted[agent.who.id] for agent in agents if agent.who.id in self._hosted]
         self._hosted |= {agent.who.id: agent for agent in agents}
         await self._attach(dead)
         failpoint("host.attached")
-        self._beat()
+        self._start_beating()
         for agent in agents:
             self._shares.want_agent(agent.who.id, agent.partitions)
         await self._shares.renew()
@@ -105,49 +105,49 @@ class AgentHost:
         for turn in await self._turns.turns(agent=agent, states=(TurnState.READY, TurnState.OWED)):
             self._offer(turn)
 
-    async def _gained(self, groups: frozenset[str]) -> None:
-        """Conversations of these agents are this host's now: take up what waits there."""
+    async def _on_gained(self, groups: frozenset[str]) -> None:
+        """This host has gained conversations of these agents: take up the turns that wait there."""
         for agent in [agent for agent in self._hosted if group_of(agent) in groups]:
             await self._offer_waiting(agent)
 
     async def watch(self) -> None:
-        """From now on this process gets all events, also where none of its agents is concerned."""
+        """Receive all events from now on, not only those of its own agents."""
         if not self._watches:
             self._watches = True
             await self._attach()
-            self._beat()
+            self._start_beating()
 
-    def _beat(self) -> None:
-        if not self._beats:
-            self._beats = True
-            self._beaten = self._clock.now()
+    def _start_beating(self) -> None:
+        if not self._is_beating:
+            self._is_beating = True
+            self._last_beat = self._clock.now()
             self._spawn(self._keep_lease())
 
     async def let_go(self, agents: Sequence[ParticipantId]) -> None:
-        """Run these no more. What they are saying now they may end; whoever comes under their name later is somebody
-        else's to run, or is given to `start`."""
-        left = [self._hosted.pop(agent) for agent in agents if agent in self._hosted]
+        """Stop running these agents; their running turns may end. An agent that appears under the same name later is
+        run by another host, or passed to `start`."""
+        removed = [self._hosted.pop(agent) for agent in agents if agent in self._hosted]
         for agent in agents:
             self._claimable.pop(agent, None)
-        if not left:
+        if not removed:
             return
         try:
-            gone = [hosted.who.id for hosted in left]
-            await self._shares.let_go([group(id) for id in gone for group in (group_of, supervision_of)])
-            await self._attach(left=tuple(hosted.who.id for hosted in left))
+            ids = [hosted.who.id for hosted in removed]
+            await self._shares.let_go([group(id) for id in ids for group in (group_of, supervision_of)])
+            await self._attach(left=tuple(hosted.who.id for hosted in removed))
         finally:
-            await self._retire(left)
+            await self._retire(removed)
 
-    async def _retire(self, left: Sequence[Hosted]) -> None:
+    async def _retire(self, removed: Sequence[Hosted]) -> None:
         """Close brains once the turns that run with them have ended."""
         try:
-            ending = [run.task for run in self._running.values() if any(run.hosted is one for one in left)]
+            ending = [run.task for run in self._running.values() if any(run.hosted is one for one in removed)]
             await asyncio.gather(*ending, return_exceptions=True)
         finally:
-            await asyncio.gather(*(hosted.brain.close() for hosted in left), return_exceptions=True)
+            await asyncio.gather(*(hosted.brain.close() for hosted in removed), return_exceptions=True)
 
     async def _attach(self, dead: tuple[HostId, ...] = (), left: tuple[ParticipantId, ...] = ()) -> None:
-        here = attach.Attach(
+        command = attach.Attach(
             host=self.id,
             pid=self._pid,
             agents=tuple(self._hosted),
@@ -157,22 +157,22 @@ class AgentHost:
             dead=dead,
             left=left,
         )
-        await self._store.transact(attach, here)
+        await self._store.transact(attach, command)
 
     async def _keep_lease(self) -> None:
         while True:
-            await self._clock.sleep_until(min(self._beaten, self._clock.now()) + self._lease / 3)
+            await self._clock.sleep_until(min(self._last_beat, self._clock.now()) + self._lease / 3)
             await self.keep_up()
 
     async def keep_up(self) -> None:
         """Send the one heartbeat of this process, for all its agents and running turns, if it is due."""
-        async with self._beating:
+        async with self._beat_lock:
             now = self._clock.now()
-            if not self._beats or self._beaten <= now < self._beaten + self._lease / 3:
+            if not self._is_beating or self._last_beat <= now < self._last_beat + self._lease / 3:
                 return
-            stopped, self._beaten = now - self._beaten > self._lease, now
-            for run in self._running.values():  # the process stood still: that was no silence of its agents
-                run.sign_of_life = now if stopped else min(run.sign_of_life, now)
+            was_suspended, self._last_beat = now - self._last_beat > self._lease, now
+            for run in self._running.values():  # the process was suspended: its agents were not silent
+                run.sign_of_life = now if was_suspended else min(run.sign_of_life, now)
             try:
                 await self._attach()
                 await self._renew(list(self._running.values()))
@@ -182,7 +182,7 @@ class AgentHost:
     @property
     def next_beat(self) -> float | None:
         """When the turns that run here must be renewed."""
-        return self._beaten + self._lease / 3 if self._beats and self._running else None
+        return self._last_beat + self._lease / 3 if self._is_beating and self._running else None
 
     async def _renew(self, runs: list[Running]) -> None:
         if not runs:
@@ -196,13 +196,13 @@ class AgentHost:
                 self._cancel(run)
 
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
-        """Take no more turns; let running ones end, then give them back; then be gone."""
+        """Take no more turns; wait for running ones to end, give back the rest, then detach."""
         self._draining = True
-        with suppress(MootError):  # then they end by themselves
+        with suppress(MootError):  # then the shares expire by themselves
             await self._shares.let_all_go()
         tasks = [run.task for run in self._running.values()]
         if tasks and seconds > 0:
-            await ended_or_hurried(tasks, self._hurried, seconds)
+            await wait_for_end(tasks, self._hurried, seconds)
         for run in list(self._running.values()):
             await self._give_back(run)
         for task in self._tasks:
@@ -234,10 +234,10 @@ class AgentHost:
                 self._spawn(self.let_go([event.by]))
         for turn in newest.values():
             if turn.state in (TurnState.READY, TurnState.OWED):
-                self._taken_away(turn)
+                self._cancel_outdated(turn)
                 self._offer(turn)
             elif turn.state not in OPEN:
-                self._ended(turn)
+                self._on_ended(turn)
 
     def _offer(self, turn: Turn) -> None:
         if not self._shares.owns(turn.agent, turn.conversation):
@@ -245,22 +245,22 @@ class AgentHost:
         self._claimable.setdefault(turn.agent, {})[turn.id] = None
         self._take_up(turn.agent)
 
-    def _taken_away(self, turn: Turn) -> Running | None:
-        """Cancel what runs here under an older fence of this turn."""
+    def _cancel_outdated(self, turn: Turn) -> Running | None:
+        """Cancel the run of this turn under an older fence, if there is one here."""
         run = self._running.get(turn.id)
         if run is None or run.turn.fence >= turn.fence:
             return None
         self._cancel(run)
         return run
 
-    def _ended(self, turn: Turn) -> None:
-        """A turn ended: if it is one we still run, somebody else ended it (interrupt, deadline, leave)."""
+    def _on_ended(self, turn: Turn) -> None:
+        """A turn has ended. If it still runs here, it was ended from outside (interrupt, deadline, leave)."""
         waiting = self._claimable.get(turn.agent)
         if waiting is not None:
             waiting.pop(turn.id, None)
-        run = self._taken_away(turn)
+        run = self._cancel_outdated(turn)
         if run is not None and turn.interrupted and not turn.message:
-            self._spawn(left_partial(self._store.transact, run))
+            self._spawn(keep_partial(self._store.transact, run))
         run = self._running.get(turn.id)
         if run is not None and run.turn.fence == turn.fence and turn.state is TurnState.EXPIRED:
             self._cancel(run)
@@ -271,7 +271,7 @@ class AgentHost:
             self._take_up(run.turn.agent)
 
     def _forget(self, run: Running) -> bool:
-        """Forget a run; answers whether it was still ours. Another claim of the same turn is not touched."""
+        """Forget a run; whether it was still ours. Another claim of the same turn is not touched."""
         if self._running.get(run.turn.id) is not run:
             return False
         del self._running[run.turn.id]
@@ -281,26 +281,26 @@ class AgentHost:
         return True
 
     def _show(self, run: Running) -> None:
-        """Whoever watches sees what its agent is doing now."""
+        """Publish what its agent is doing now."""
         agent = run.turn.agent
         if not self._running_of[agent]:
-            self._signal.rested(agent)
+            self._signal.show_rest(agent)
             return
         if self._running_of[agent] > 1 or self._running.get(run.turn.id) is not run:
             mine = [one for one in self._running.values() if one.turn.agent == agent]
             run = max(mine, key=lambda one: one.turn.started_at)
-        self._signal.moved(run)
+        self._signal.show(run)
 
     def runs(self, agent: ParticipantId) -> bool:
         return agent in self._hosted
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Names of those it runs."""
+        """Names of the agents that run here."""
         return tuple(hosted.who.name for hosted in self._hosted.values())
 
     def partials(self) -> dict[TurnId, str]:
-        """What running agents have said so far."""
+        """The text of running turns so far."""
         return {turn: run.said for turn, run in self._running.items() if run.said}
 
     # --- turns -----------------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ class AgentHost:
         return self._running_of[agent] + self._claiming.get(agent, 0)
 
     def _take_up(self, agent: ParticipantId) -> None:
-        """Claim what waits for the agent, as far as it can do several things at once."""
+        """Claim turns that wait for the agent, up to its concurrency."""
         waiting = self._claimable.get(agent) if agent in self._hosted else None
         while waiting and not self._draining and self._busy(agent) < self._hosted[agent].concurrency:
             turn = next(iter(waiting))
@@ -325,7 +325,7 @@ class AgentHost:
     async def _claim(self, agent: ParticipantId, turn: TurnId) -> None:
         try:
             answer = await self._store.transact(claim, claim.Claim(turn=turn, host=self.id))
-        except StoreUnwritable:  # it may be back before the sweep comes to this turn
+        except StoreUnwritable:  # the store may be back before the sweep finds this turn
             self._spawn(self._claim_later(agent, turn))
             return
         finally:
@@ -342,9 +342,9 @@ class AgentHost:
         self._take_up(agent)
 
     def _begin(self, turn: Turn) -> None:
-        self._taken_away(turn)
+        self._cancel_outdated(turn)
         hosted = self._hosted.get(turn.agent)
-        if hosted is None:  # let go of while it was claimed
+        if hosted is None:  # the agent was removed while the turn was claimed
             self._spawn(self._store.transact(release, release.Release(turn=turn.id, fence=turn.fence)))
             return
         run = Running(turn, hosted)
@@ -353,29 +353,29 @@ class AgentHost:
         self._show(run)
         run.task = self._spawn(self._run(run))
 
-    async def taken_up(self) -> None:
-        """Wait until what is offered is claimed, as far as there is room for it."""
+    async def wait_for_claims(self) -> None:
+        """Wait until the offered turns are claimed, as far as there is room."""
         while self._claims:
             await asyncio.wait(self._claims)
 
     async def _run(self, run: Running) -> None:
-        """One turn from claim to finish; the floor's next turn follows at once where it is ours."""
-        done = None
+        """Run one turn from claim to finish; the floor's next turn follows at once if it is ours."""
+        result = None
         try:
             outcome = await self._think(run)
             if outcome is not None:
                 failpoint("host.thought")
-                done = await finished(self._patiently, self._ending(run, outcome))
+                result = await finish_turn(self._patiently, self._finish_command(run, outcome))
                 failpoint("host.finished")
         except Stale:
             log.info("turn ended elsewhere", action="turn_stale", turn=run.turn.id, agent=run.turn.agent)
-        finally:  # however it ends, it holds no place of its agent's
+        finally:  # however it ends, its agent can take another turn
             self._forget(run)
-        if done is not None and done.next is not None:
-            self._begin(done.next)
+        if result is not None and result.next is not None:
+            self._begin(result.next)
         self._take_up(run.turn.agent)
 
-    def _ending(self, run: Running, outcome: finish.Outcome) -> finish.Finish:
+    def _finish_command(self, run: Running, outcome: finish.Outcome) -> finish.Finish:
         turn, speaking = run.turn, run.speaking
         return finish.Finish(
             turn=turn.id,
@@ -389,7 +389,7 @@ class AgentHost:
         )
 
     def _with_room(self, ending: Turn) -> frozenset[ParticipantId]:
-        """Agents that could take a turn handed over by this one."""
+        """Agents that could take the next turn after this one."""
         if self._draining:
             return frozenset()
         return frozenset(
@@ -400,7 +400,7 @@ class AgentHost:
         )
 
     async def _think(self, run: Running) -> finish.Outcome | None:
-        """None where the turn may not begin, and is over."""
+        """Let the brain think; None if the turn may not begin and has ended."""
         turn, hosted = run.turn, run.hosted
         try:
             view = await self._context.view(turn, hosted.who, hosted.size)
@@ -413,8 +413,8 @@ class AgentHost:
             reply = await hosted.brain.think(speaking)
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # the border to foreign code: a brain may fail in any way it likes
-            return failed(run, error)
+        except Exception as error:  # the border to foreign code: a brain may fail in any way
+            return failure_of(run, error)
         if reply is None:
             reply = speaking.said or None
         mark = {"brain": hosted.brain.name} if hosted.brain.name else {}
@@ -422,10 +422,10 @@ class AgentHost:
         return finish.Said(text=reply, metadata=mark, usage=run.spent)
 
     async def _on_chunk(self, turn: Turn, chunk: str) -> None:
-        """A chunk is shown to whoever watches, and is a sign of life.
+        """Publish a chunk, and note it as a sign of life.
 
-        It looks the run up instead of holding it: the run holds who speaks, and a turn that held itself would stay
-        in memory, with all it had read, until a garbage collection.
+        It looks the run up instead of holding it: the run holds its Speaking, and that cycle would stay in memory
+        until a garbage collection.
         """
         run, now = self._running.get(turn.id), self._clock.now()
         if run is None or run.turn.fence != turn.fence:
@@ -433,7 +433,7 @@ class AgentHost:
         run.sign_of_life = now
         self._show(run)
         if chunk:
-            self._signal.spoke(run, chunk)
+            self._signal.show_chunk(run, chunk)
         patience = turn.deadline - turn.started_at if turn.deadline else self._lease
         if now - run.renewed > patience / 3:
             await self._renew([run])
@@ -441,10 +441,10 @@ class AgentHost:
     def _spawn(self, work: Any) -> "asyncio.Task[Any]":
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._on_done)
         return task
 
-    def _done(self, task: "asyncio.Task[Any]") -> None:
+    def _on_done(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("a host task failed", action="host_task_failed", error=repr(error))

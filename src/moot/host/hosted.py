@@ -1,4 +1,4 @@
-"""What a host has under way: the agents it runs, and their turns."""
+"""What a host runs: its agents, and their turns."""
 
 import asyncio
 
@@ -30,7 +30,7 @@ class Hosted(Struct, frozen=True):
 
 
 class Running:
-    """A turn under way, under the fence it was claimed with: what is done for it is done for that claim alone."""
+    """A running turn under the fence of its claim; nothing here applies to a later claim of the same turn."""
 
     task: "asyncio.Task[None]"
 
@@ -62,8 +62,8 @@ class Running:
         return working(self.speaking.turn, speaking=bool(self.speaking.said))
 
 
-async def ended_or_hurried(tasks: "list[asyncio.Task[None]]", hurried: asyncio.Event, seconds: float) -> None:
-    """Wait until all have ended, a hurry was asked for, or the time is over."""
+async def wait_for_end(tasks: "list[asyncio.Task[None]]", hurried: asyncio.Event, seconds: float) -> None:
+    """Wait until all have ended, `hurried` is set, or the time is over."""
     hurry = asyncio.ensure_future(hurried.wait())
     ended = asyncio.ensure_future(asyncio.wait(tasks))
     try:

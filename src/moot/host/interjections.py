@@ -1,8 +1,8 @@
-"""An agent that does one thing at a time and wants to be interrupted is called somewhere else while it speaks.
+"""Interrupts an agent that does one thing at a time when it is called in another conversation, if it wants that.
 
-Where its own conversation goes on, flow/post.py stops the turn. A message in another conversation would only wait in
-line; here what the agent is doing is stopped for it, by the same verb and with the same care for running tools: its
-words are kept, and it goes on with whoever called.
+In its own conversation flow/post.py stops the turn. A message in another conversation would only queue; here the
+running turn is stopped for it, by the same verb and with the same care for running tools: the text so far is kept, and
+the agent goes on with the new call.
 
 Above: hub/runtime.py. Below: flow/interrupt.py.
 """
@@ -36,30 +36,30 @@ class Interjections:
             if turn is not None and self._host.does_one_thing(turn.agent):
                 self._spawn(self._interject(turn))
 
-    async def _wants_it(self, who: Participant, author: ParticipantId) -> bool:
-        """Whether an agent lets itself be interrupted by whoever wrote to it."""
-        policy = who.config.on_busy
+    async def _may_interrupt(self, agent: Participant, author: ParticipantId) -> bool:
+        """Whether an agent may be interrupted by the author of a message."""
+        policy = agent.config.on_busy
         if policy != BY_SUPERIOR:
             return policy == INTERRUPT
         writer = await self._store.participant(author)
-        return writer is not None and links.is_above(await self._store.graph(), writer, who)
+        return writer is not None and links.is_above(await self._store.graph(), writer, agent)
 
-    async def _interject(self, called: Turn) -> None:
+    async def _interject(self, call: Turn) -> None:
         store = self._store
-        who = await store.participant(called.agent)
-        message = await store.message(called.conversation, called.cause)
-        if who is None or message is None or not await self._wants_it(who, message.author):
+        agent = await store.participant(call.agent)
+        message = await store.message(call.conversation, call.cause)
+        if agent is None or message is None or not await self._may_interrupt(agent, message.author):
             return
         elsewhere = [
             turn
-            for turn in await store.turns(agent=called.agent, states=(RUNNING,))
-            if turn.conversation != called.conversation
+            for turn in await store.turns(agent=call.agent, states=(RUNNING,))
+            if turn.conversation != call.conversation
         ]
         for turn in elsewhere:
             command = interrupt.Interrupt(
-                message.author, turn.conversation, called.agent, self._host.partials()
+                message.author, turn.conversation, call.agent, self._host.partials()
             )
             try:
                 await store.transact(interrupt, command)
-            except MootError:  # it has just ended, or its conversation has: then nothing is in the way
+            except MootError:  # the turn or its conversation has just ended
                 continue

@@ -15,7 +15,7 @@ def is_alive(pid: int) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Dead, but its parent has not asked for it: in many containers nobody ever does."""
+    """Dead, but not reaped by its parent: in many containers nobody ever does that."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

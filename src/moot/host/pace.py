@@ -1,6 +1,6 @@
-"""What one process must do as time passes, for a clock that is moved by hand (testing/clock.py).
+"""What a process does as time passes, for a clock that tests move by hand (testing/clock.py).
 
-On the system's clock the host's heartbeat and the sweeper each wait for their own moment.
+On the system's clock the host's heartbeat and the sweeper wait for themselves.
 """
 
 from moot.host.host import AgentHost
@@ -19,7 +19,7 @@ class Pace:
 
     async def run_due(self) -> None:
         await self._sweeper.run_due()
-        await self._host.taken_up()
+        await self._host.wait_for_claims()
 
     async def next_due(self) -> float | None:
         moments = (await self._turns.next_due(), self._host.next_beat)

@@ -1,7 +1,7 @@
 """Wake-ups between the processes on one home, over Unix sockets: what happened where, and never more than that.
 
-Every process that hosts agents or watches has a socket. Whoever commits pings exactly the hosts of the agents it
-concerns, and those who watch; it never waits for them. A line is JSON:
+Every process that hosts agents or watches has a socket. After a commit a process pings exactly the hosts of the agents
+concerned and the processes that watch; it never waits for them. A line is JSON:
 
     {"notify": {"conv_id": "c1…", "from": "arya", "seq": 12}}      something was stored; pull it
     {"live": {…}}                                                a piece of a reply that is being spoken
@@ -23,15 +23,15 @@ from typing import Any, cast
 from msgspec import DecodeError
 from msgspec.json import Decoder, Encoder
 
-LONGEST_ADDRESS = 100
-LONGEST_LINE = 1 << 21
-MAX_BUFFERED = 1 << 20
-"""Bytes waiting for a peer that does not read; then it is let go, and finds what it missed by itself."""
+MAX_ADDRESS_BYTES = 100
+MAX_LINE_BYTES = 1 << 21
+MAX_BUFFERED_BYTES = 1 << 20
+"""With more waiting for a peer that does not read, it is disconnected; the sweep finds what it missed."""
 MAX_WAITING = 64
 ROUNDS_TO_OPEN = 4
 """Passes of the loop until a new connection is open."""
-LAST_WORDS_SECONDS = 1.0
-"""How long a peer may take to read what was written before the end; then it is disconnected."""
+CLOSE_SECONDS = 1.0
+"""How long a peer may take to read what was written before closing; then it is disconnected."""
 
 JsonLine = dict[str, Any]
 OnLine = Callable[[JsonLine, "Peer"], None]
@@ -43,10 +43,10 @@ class Peer(asyncio.Protocol):
     """One end of a connection: lines in, lines out."""
 
     def __init__(
-        self, on_line: OnLine, gone: Callable[["Peer"], None], reader: Decoder[Any] = READER
+        self, on_line: OnLine, on_gone: Callable[["Peer"], None], reader: Decoder[Any] = READER
     ) -> None:
         self._on_line = on_line
-        self._gone = gone
+        self._on_gone = on_gone
         self._read = reader.decode
         self._buffer = bytearray()
         self._closed = False
@@ -62,8 +62,8 @@ class Peer(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        if len(self._buffer) > LONGEST_LINE:
-            self._let_go("sent a line that is too long")
+        if len(self._buffer) > MAX_LINE_BYTES:
+            self._drop("sent a line that is too long")
             return
         if b"\n" not in data:
             return
@@ -73,33 +73,33 @@ class Peer(asyncio.Protocol):
 
     def _take(self, line: bytearray) -> None:
         try:
-            line_read = self._read(line)
+            message = self._read(line)
         except DecodeError:
-            self._let_go("does not speak Moot's protocol")
+            self._drop("does not speak Moot's protocol")
             return
-        self._on_line(line_read, self)
+        self._on_line(message, self)
 
     def send(self, line: JsonLine) -> None:
         transport = self.transport
         if transport is None or transport.is_closing():
             return
-        if transport.get_write_buffer_size() > MAX_BUFFERED:
-            self._let_go("does not read")
+        if transport.get_write_buffer_size() > MAX_BUFFERED_BYTES:
+            self._drop("does not read")
             return
         transport.write(_encode(line) + b"\n")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.transport = None
         self.lost.set()
-        self._gone(self)
+        self._on_gone(self)
 
     def close(self) -> None:
-        """What was written is sent first. One that is not open yet will not be."""
+        """Close after sending what was written. A connection that is not open yet will not open."""
         self._closed = True
         if self.transport is not None:
             self.transport.close()
 
-    def _let_go(self, why: str) -> None:
+    def _drop(self, why: str) -> None:
         import structlog  # noqa: PLC0415  every client imports this module, and next to none needs to log
 
         structlog.get_logger("moot.pings").info("peer dropped", action="peer_let_go", reason=why)
@@ -112,7 +112,7 @@ class PingSocket:
 
     def __init__(self, path: Path, on_line: OnLine) -> None:
         self.path = path
-        self.gone: Callable[[Peer], None] = _nobody_cares
+        self.on_gone: Callable[[Peer], None] = _ignore_gone
         self._on_line = on_line
         self._peers: set[Peer] = set()
         self._server: asyncio.Server | None = None
@@ -132,12 +132,12 @@ class PingSocket:
         peer = Peer(self._on_line, self._forget)
         self._peers.add(peer)
         if self._server is None:
-            peer.close()  # it was accepted just before the end
+            peer.close()  # accepted just before closing
         return peer
 
     def _forget(self, peer: Peer) -> None:
         self._peers.discard(peer)
-        self.gone(peer)
+        self.on_gone(peer)
 
     async def close(self) -> None:
         """Accept no more connections; those already waiting are accepted first, because a server that closes would
@@ -150,15 +150,15 @@ class PingSocket:
         for _ in range(ROUNDS_TO_OPEN):
             await asyncio.sleep(0)
         server.close()
-        await _let_all_go(list(self._peers))
+        await _close_all(list(self._peers))
 
 
 class Pinger:
-    """Pings other processes. Connections are made when needed and kept; nobody waits for one. `lost` is called when
+    """Pings other processes. Connections are made when needed and kept; nobody waits for one. `on_lost` is called when
     a process could not be reached or closed its connection: it may have died."""
 
-    def __init__(self, lost: Callable[[], None] = lambda: None) -> None:
-        self._lost = lost
+    def __init__(self, on_lost: Callable[[], None] = lambda: None) -> None:
+        self._on_lost = on_lost
         self._peers: dict[str, Peer] = {}
         self._waiting: dict[str, list[JsonLine]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -166,7 +166,7 @@ class Pinger:
 
     def send(self, address: str, line: JsonLine) -> None:
         if self._closed:
-            return  # nobody would close what is opened now
+            return  # a connection opened now would never be closed
         peer = self._peers.get(address)
         if peer is not None:
             peer.send(line)
@@ -181,37 +181,37 @@ class Pinger:
 
     async def _connect(self, address: str) -> None:
         try:
-            peer = await connect(Path(address), _deaf, self._gone)
+            peer = await connect(Path(address), _ignore_line, self._on_gone)
             self._peers[address] = peer
         except OSError:
             self._waiting.pop(address, None)
-            self._lost()
+            self._on_lost()
             return
         for line in self._waiting.pop(address, []):
             peer.send(line)
 
-    def _gone(self, peer: Peer) -> None:
+    def _on_gone(self, peer: Peer) -> None:
         for address, known in list(self._peers.items()):
             if known is peer:
                 del self._peers[address]
-                self._lost()
+                self._on_lost()
 
     async def close(self) -> None:
         self._closed = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await _let_all_go(list(self._peers.values()))
+        await _close_all(list(self._peers.values()))
 
 
-async def _let_all_go(peers: list[Peer]) -> None:
+async def _close_all(peers: list[Peer]) -> None:
     """Close each connection after it has sent what was written, unless the peer does not read: a connection must
     not outlive its loop."""
     for peer in peers:
         peer.close()
     open_ones = [peer for peer in peers if peer.transport is not None]
     with suppress(TimeoutError):
-        async with asyncio.timeout(LAST_WORDS_SECONDS):
+        async with asyncio.timeout(CLOSE_SECONDS):
             for peer in open_ones:
                 await peer.lost.wait()
         return
@@ -223,11 +223,11 @@ async def _let_all_go(peers: list[Peer]) -> None:
 
 
 async def connect(
-    path: Path, on_line: OnLine, gone: Callable[[Peer], None], reader: Decoder[Any] = READER
+    path: Path, on_line: OnLine, on_gone: Callable[[Peer], None], reader: Decoder[Any] = READER
 ) -> Peer:
     loop = asyncio.get_running_loop()
     with short(path) as address:
-        _, peer = await loop.create_unix_connection(lambda: Peer(on_line, gone, reader), path=address)
+        _, peer = await loop.create_unix_connection(lambda: Peer(on_line, on_gone, reader), path=address)
     if peer.transport is None:
         raise ConnectionResetError(
             f"the process listening at {path} closed the connection, or belongs to another user"
@@ -236,22 +236,22 @@ async def connect(
 
 
 async def ask(path: Path, line: JsonLine, seconds: float) -> JsonLine | None:
-    """One question, one answer; None where nobody answers in time."""
-    answered: asyncio.Future[JsonLine] = asyncio.get_running_loop().create_future()
+    """Send one line and return the answer; None if none comes in time."""
+    answer_future: asyncio.Future[JsonLine] = asyncio.get_running_loop().create_future()
 
     def on_line(answer: JsonLine, peer: Peer) -> None:
-        if not answered.done():
-            answered.set_result(answer)
+        if not answer_future.done():
+            answer_future.set_result(answer)
 
-    def gone(peer: Peer) -> None:
-        answered.cancel()
+    def on_gone(peer: Peer) -> None:
+        answer_future.cancel()
 
     peer: Peer | None = None
     try:
         async with asyncio.timeout(seconds):
-            peer = await connect(path, on_line, gone)
+            peer = await connect(path, on_line, on_gone)
             peer.send(line)
-            return await asyncio.shield(answered)
+            return await asyncio.shield(answer_future)
     except (OSError, TimeoutError, asyncio.CancelledError):
         if (task := asyncio.current_task()) is not None and task.cancelling():
             raise
@@ -261,18 +261,18 @@ async def ask(path: Path, line: JsonLine, seconds: float) -> JsonLine | None:
             peer.close()
 
 
-def _nobody_cares(peer: Peer) -> None:
+def _ignore_gone(peer: Peer) -> None:
     """A peer that only pinged has gone."""
 
 
-def _deaf(line: JsonLine, peer: Peer) -> None:
+def _ignore_line(line: JsonLine, peer: Peer) -> None:
     """Ignore what a peer sends on a connection that is only for sending."""
 
 
 @contextmanager
 def short(path: Path) -> Iterator[str]:
-    """A name for the socket that fits: the kernel takes 107 bytes, homes may lie deeper than that."""
-    if len(os.fsencode(path)) <= LONGEST_ADDRESS:
+    """A name for the socket that fits the kernel's 107 bytes: homes may have longer paths."""
+    if len(os.fsencode(path)) <= MAX_ADDRESS_BYTES:
         yield str(path)
         return
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)

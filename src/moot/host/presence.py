@@ -1,7 +1,7 @@
 """Who is still there: a process of this machine by its id, one of another machine by its lease alone.
 
-Above: the runtime, sessions and whoever reads a home ask here, and nobody else looks at process ids. Below: liveness.py
-asks the kernel.
+Above: the runtime, sessions and readers of a home; nothing else looks at process ids. Below: liveness.py asks the
+kernel.
 """
 
 import os
@@ -15,24 +15,24 @@ from moot.host.liveness import is_alive
 from moot.model.participant import Host
 
 IDENTITIES = ("/proc/sys/kernel/random/boot_id", "/etc/machine-id")
-"""The first that can be read; a process id means nothing beyond the boot it was given in."""
+"""The first that can be read identifies the machine; process ids are valid for one boot only."""
 PROCESS_IDS = "/proc/self/ns/pid"
-"""A container counts its processes for itself."""
+"""A container numbers its processes by itself."""
 UNKNOWN = ""
-"""The machine of a host that version 0.1 stored, which knew only one."""
+"""The machine of hosts stored by version 0.1, which knew only one."""
 
 
 @cache
 def this_machine() -> str:
     """The same for all processes that can see each other's ids, and for nobody else."""
-    found = platform.node()
+    identity = platform.node()
     for path in IDENTITIES:
         with suppress(OSError):
-            found = Path(path).read_text(encoding="ascii")
+            identity = Path(path).read_text(encoding="ascii")
             break
     with suppress(OSError):
-        found += os.readlink(PROCESS_IDS)
-    return sha256(found.encode()).hexdigest()[:16]
+        identity += os.readlink(PROCESS_IDS)
+    return sha256(identity.encode()).hexdigest()[:16]
 
 
 class MachinePresence:

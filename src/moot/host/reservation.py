@@ -1,7 +1,7 @@
 """Whether a turn may begin under the budgets, and what it is charged to when it ends.
 
-A turn for which other turns have set aside what it needs waits for them, which everybody can see. Where a budget is
-used up, its agent asks the owner for as much again, once, and the turn ends.
+If other turns have set aside what a turn needs, it waits for them, visibly. If a budget is used up, its agent asks the
+owner once for as much again, and the turn ends.
 
 Above: the host, for agents whose thinking costs something. Below: flow/reserve.py decides.
 """
@@ -26,12 +26,12 @@ from moot.rules.budgets import NO_BUDGET, Account, Overrun, account_of
 log = structlog.get_logger("moot.host")
 
 LOOK_SECONDS: Final = 1.0
-"""Between two looks whether a turn of another process has ended."""
+"""How often to check whether a turn of another process has ended."""
 MORE, NO_MORE = "as much again", "no"
 
 
 class TurnReservation:
-    """Of one turn. `freed` is set whenever a turn of this host has ended."""
+    """The reservation of one turn. `freed` is set whenever a turn of this host has ended."""
 
     def __init__(
         self, transact: Transact, run: Running, speaking: Speaking, clock: Clock, freed: asyncio.Event
@@ -43,10 +43,10 @@ class TurnReservation:
         self._freed = freed
 
     async def may_begin(self) -> bool:
-        """Set aside what the turn will probably cost; waits for as long as other turns hold it."""
+        """Set aside what the turn will probably cost; waits while other turns hold it."""
         if self._run.hosted.budget is None:
             return True
-        with suppress(Stale):  # somebody else has ended the turn
+        with suppress(Stale):  # the turn was ended from outside
             while True:
                 self._freed.clear()
                 answer = await self._reserve(WhenUsedUp.ANSWER)
@@ -54,7 +54,7 @@ class TurnReservation:
                     self._speaking.wait_for("")
                     return True
                 if not answer.waits:
-                    return await self._go_on_beyond(answer.overrun, answer.words)
+                    return await self._exceed(answer.overrun, answer.words)
                 self._speaking.wait_for(f"{answer.words}, which other turns have set aside")
                 await self._speaking.say("")
                 with suppress(TimeoutError):
@@ -70,8 +70,8 @@ class TurnReservation:
         answer: Reserved = await self._transact(reserve, command)
         return answer
 
-    async def _go_on_beyond(self, overrun: Overrun, whose: str) -> bool:
-        """A budget is used up: use what the owner has allowed besides, else ask for it and stop."""
+    async def _exceed(self, overrun: Overrun, whose: str) -> bool:
+        """A budget is used up: use what the owner has allowed in addition, else ask for it and stop."""
         decisions: Any = self._speaking.hub.decisions
         question = self._question(overrun, whose)
         try:
@@ -87,7 +87,7 @@ class TurnReservation:
         return False
 
     def _question(self, overrun: Overrun, whose: str) -> str:
-        """The same for one budget and one amount, so that it is asked once."""
+        """The same text for the same budget and amount, so that it is asked once."""
         name, today = self._speaking.agent, datetime.fromtimestamp(self._clock.now(), UTC).strftime("%d %B")
         match overrun.kind:
             case SpendingKind.DAY:
@@ -98,9 +98,9 @@ class TurnReservation:
                 place = self._speaking.conversation.name
                 return f"The budget of {place} is used up: {overrun.limit}. May agents spend as much again there?"
             case SpendingKind.ROOT:
-                begun = self._run.turn.root
+                root = self._run.turn.root
                 return (
-                    f"{name} has used up the budget of everything that {begun} led to: {overrun.limit}. "
+                    f"{name} has used up the budget of everything that {root} led to: {overrun.limit}. "
                     "May agents spend as much again on it?"
                 )
             case _:

@@ -1,7 +1,7 @@
-"""Keeps early context available: when enough has been said, a chosen brain sums it up, beside all turns.
+"""Keeps early context available: after enough messages a chosen brain sums them up, independently of turns.
 
-Nothing waits for it. What it makes is offered to the store under the epoch it saw; if another process was faster,
-its own is dropped. A brain that fails is asked again when more has been said.
+Nothing waits for it. A summary is stored under the epoch it was made for; if another process was faster, it is dropped.
+A brain that fails is tried again after more messages.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from moot.shapes import Names
 log = structlog.get_logger("moot.summariser")
 
 PATIENCE_SECONDS = 120.0
-SAYING = EventType.MESSAGE_POSTED
+POSTED = EventType.MESSAGE_POSTED
 
 
 class SummaryPlan(Struct, frozen=True):
@@ -62,15 +62,15 @@ class Summariser:
         self._at_work: dict[ConversationId, asyncio.Task[None]] = {}
 
     def on_events(self, events: list[Event]) -> None:
-        """A hint: where something was said, it may be time. One summary at a time in each conversation."""
+        """A hint: after new messages a summary may be due. One at a time in each conversation."""
         for event in events:
             where = event.conversation
-            if event.type == SAYING and event.seq % self._pace == 0 and where and where not in self._at_work:
+            if event.type == POSTED and event.seq % self._pace == 0 and where and where not in self._at_work:
                 task = asyncio.get_running_loop().create_task(self._look(where))
                 self._at_work[where] = task
-                task.add_done_callback(partial(self._done, where))
+                task.add_done_callback(partial(self._on_done, where))
 
-    def _done(self, where: ConversationId, task: "asyncio.Task[None]") -> None:
+    def _on_done(self, where: ConversationId, task: "asyncio.Task[None]") -> None:
         self._at_work.pop(where, None)
 
     @property
@@ -96,19 +96,19 @@ class Summariser:
             log.warning("no summary", action="summary_failed", conversation=where, error=str(error))
 
     async def summarise(self, conversation: Conversation) -> None:
-        """Sum up what has become old, if that is enough for an epoch."""
+        """Sum up old messages, if there are enough for an epoch."""
         upto = conversation.head - self._plan.every // 2
         if upto - conversation.summarised < self._plan.every:
             return
         prompt = await self._prompt(conversation, upto)
         async with asyncio.timeout(PATIENCE_SECONDS):
-            answer = await self._model.complete(prompt, _unheard)
+            answer = await self._model.complete(prompt, _ignore_chunk)
         command = summarise.Summarise(
             conversation=conversation.id,
             epoch=conversation.epoch,
             upto=upto,
             text=answer.text,
-            by=_maker(self._model.name),
+            by=_public_name(self._model.name),
             usage=to_builtins(answer.usage),
         )
         with suppress(Conflict):
@@ -127,10 +127,10 @@ class Summariser:
         return Prompt(system=system, lines=(PromptLine("user", "\n".join(parts)),))
 
 
-def _maker(name: str) -> str:
-    """As what a model is named to everybody: `demo` as that, others as a model. Which, and where, its owner knows."""
+def _public_name(name: str) -> str:
+    """The model's name as everybody may see it: `demo`, or just "model". Which one is for the owner to know."""
     return MODEL if ":" in name else name
 
 
-async def _unheard(chunk: str) -> None:
+async def _ignore_chunk(chunk: str) -> None:
     """Nobody watches a summary being made."""

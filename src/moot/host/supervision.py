@@ -1,10 +1,10 @@
 """A supervisor: an agent that is shown what is said around others, and never speaks.
 
-It has no turns and no place in conversations. One of the processes that run it (by a share) follows the log behind the
-position where it was, and calls its function with every message that is posted, edited or deleted in conversations
-of the agents it watches. The position is noted each second and when it ends: after a crash the last messages may be
-shown to it again, and none is left out. Above: hub/runtime.py starts it; the host closes it like any brain. Below:
-the log, the read ports and flow/move_watch.py.
+It has no turns and is no member of conversations. One of the processes that run it (by a share) follows the log from
+its last position, and calls its function with every message that is posted, edited or deleted in conversations of the
+agents it watches. The position is stored each second and at the end: after a crash the last messages may be shown
+again, and none is left out. Above: hub/runtime.py starts it; the host closes it like any brain. Below: the log, the
+read ports and flow/move_watch.py.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ log = structlog.get_logger("moot.host")
 
 NOTE_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 1.0
-"""Between two looks whether the share is this process's, or the store is back."""
+"""How often to check whether this process holds the share, and the store is back."""
 ACTIONS: Final = {
     EventType.MESSAGE_POSTED: "posted",
     EventType.MESSAGE_EDITED: "edited",
@@ -44,7 +44,7 @@ ACTIONS: Final = {
 
 
 class SupervisedStore(Store, Records, ConversationReads, Protocol):
-    """What of the store is used here."""
+    """What supervision needs from the store."""
 
 
 class SupervisedHub(Struct, frozen=True):
@@ -70,19 +70,19 @@ class Supervision:
         self._around = around
         self._group = supervision_of(who.id)
         self._position = 0
-        """Everything up to this event was shown, or does not concern it."""
-        self._noted = 0
-        self._came = 0
+        """Events up to this one were shown, or do not concern it."""
+        self._stored_position = 0
+        self._newest_at_start = 0
         """The last event when it began, which is where a new one begins."""
         self._tasks: list[asyncio.Task[None]] = []
 
     async def begin(self) -> None:
-        """From now on it is shown what happens, while this process holds its share."""
-        self._came = self._around.log.last
+        """Show it messages from now on, while this process holds its share."""
+        self._newest_at_start = self._around.log.last
         self._around.shares.want([SharedGroup(self._group, 1)])
         await self._around.shares.renew()
         loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(self._run()), loop.create_task(self._note_regularly())]
+        self._tasks = [loop.create_task(self._run()), loop.create_task(self._store_regularly())]
 
     async def think(self, turn: object) -> str | None:
         raise AssertionError(f"{self._who.name} only watches, and was given a turn")
@@ -91,8 +91,8 @@ class Supervision:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        with suppress(MootError):  # then it is shown the last messages again
-            await self._note()
+        with suppress(MootError):  # then the last messages are shown again
+            await self._store_position()
 
     async def _run(self) -> None:
         clock = self._around.clock
@@ -105,8 +105,8 @@ class Supervision:
             await clock.sleep_until(clock.now() + RETRY_SECONDS)
 
     async def _follow(self) -> None:
-        """Until another process has the share."""
-        self._position = self._noted = await self._begun_at()
+        """Follow the log until another process has the share."""
+        self._position = self._stored_position = await self._starting_position()
         follower = self._around.log.subscribe(after=self._position)
         async with aclosing(aiter(follower)) as events:
             async for event in events:
@@ -114,12 +114,12 @@ class Supervision:
                     return
                 await self._show(event)
 
-    async def _begun_at(self) -> int:
-        """Where it was, or, for a new one, where it came."""
-        found = await self._around.store.records(WATCH_POSITIONS.one(self._who.id))
-        if found:
-            return found[0].event
-        return await self._move(self._came)
+    async def _starting_position(self) -> int:
+        """Its stored position; for a new supervisor, the newest event when it began."""
+        positions = await self._around.store.records(WATCH_POSITIONS.one(self._who.id))
+        if positions:
+            return positions[0].event
+        return await self._move(self._newest_at_start)
 
     async def _show(self, event: Event) -> None:
         if event.type is RESET:
@@ -150,7 +150,7 @@ class Supervision:
         )
         try:
             await self._watch(shown)
-        except Exception as error:  # the border to foreign code: a function may fail in any way it likes
+        except Exception as error:  # the border to foreign code: a function may fail in any way
             log.warning(
                 "a supervisor failed",
                 action="watch_failed",
@@ -159,19 +159,19 @@ class Supervision:
                 error=repr(error),
             )
 
-    # --- how far it has come -----------------------------------------------------------------------------
+    # --- its position ------------------------------------------------------------------------------------
 
-    async def _note_regularly(self) -> None:
+    async def _store_regularly(self) -> None:
         while True:
             await asyncio.sleep(NOTE_SECONDS)
             with suppress(MootError):
-                await self._note()
+                await self._store_position()
 
-    async def _note(self) -> None:
-        if self._position > self._noted:
+    async def _store_position(self) -> None:
+        if self._position > self._stored_position:
             position = self._position
             await self._move(position)
-            self._noted = position
+            self._stored_position = position
 
     async def _move(self, event: int) -> int:
         moved = await self._around.store.transact(move_watch, move_watch.MoveWatch(self._who.id, event))
@@ -179,7 +179,7 @@ class Supervision:
 
 
 async def begin_watching(agents: Iterable[Hosted]) -> None:
-    """Those of them that are supervisors."""
+    """Begin watching with those that are supervisors."""
     for agent in agents:
         if isinstance(agent.brain, Supervision):
             await agent.brain.begin()

@@ -1,9 +1,8 @@
-"""The sweeper: does what time makes due, and finds what a lost wake-up would have left lying.
+"""The sweeper: does what has become due, and finds what a lost wake-up would have missed.
 
-It sleeps until the next moment anything is due, at most `sweep_seconds`; idle, it does nothing else. With each look
-it also looks around (`look_around`): what other processes told while their pings were lost, and which of them are gone.
-A look that comes much too late means that this machine slept, or this process was stopped: before anybody is judged by
-its lease, whoever slept along has time for a heartbeat.
+It sleeps until something is due, at most `sweep_seconds`; idle, it does nothing else. Each look also calls
+`look_around`: events whose pings were lost, and processes that are gone. If a look comes much too late, the machine
+slept or this process was suspended: then hosts get time for a heartbeat before they are judged by their leases.
 """
 
 import asyncio
@@ -25,9 +24,9 @@ from moot.ports import EVERY_TURN, Clock, Store, TurnReads
 log = structlog.get_logger("moot.sweeper")
 
 SET_BACK_SECONDS = 1.0
-"""By more than this, and what was to come due soon is far away: see flow/sweep.py."""
+"""If the clock was set back by more than this, due moments have moved far away: see flow/sweep.py."""
 AGAIN_SECONDS = 1.0
-"""After a look that failed."""
+"""Pause after a failed look."""
 
 
 class Sweeper:
@@ -51,25 +50,25 @@ class Sweeper:
         self._patience = lease / 3
         self._planned = 0.0
         self._newest = 0.0
-        """The latest it has been."""
+        """The latest time seen."""
         self._sooner = asyncio.Event()
         self._sweeping = asyncio.Lock()
 
     async def run(self) -> None:
         """For as long as the hub lives."""
         while True:
-            begun = self._clock.now()
+            started = self._clock.now()
             try:
                 if self._look_around is not None:
                     await self._look_around()
                 await self.run_due()
-                due = await self._turns.next_due()
+                next_due = await self._turns.next_due()
             except MootError as trouble:
                 log.warning("sweep failed", action="sweep_failed", error=str(trouble))
-                due = self._clock.now() + AGAIN_SECONDS
-            latest = begun + self._every  # what comes due while it looks is not put off
-            self._planned = latest if due is None else min(due, latest)
-            if self._stopped_since(begun):
+                next_due = self._clock.now() + AGAIN_SECONDS
+            latest = started + self._every  # what comes due during the look is not delayed
+            self._planned = latest if next_due is None else min(next_due, latest)
+            if self._stopped_since(started):
                 self._planned = self._clock.now() + self._patience
             await self._wait()
             if self._stopped_since(self._planned):
@@ -96,12 +95,12 @@ class Sweeper:
             self.expect(min(dues))
 
     def expect(self, due: float) -> None:
-        """Something has to be looked at by then, which may be sooner than planned."""
+        """Something is due at this moment, which may be sooner than planned."""
         if due < self._planned:
             self._sooner.set()
 
     async def run_due(self) -> None:
-        """Everything that is due by now, until nothing is; what another look is still busy with included."""
+        """Do everything that is due by now, including what another look is still working on."""
         async with self._sweeping:
             await self._run_due()
 
@@ -112,26 +111,26 @@ class Sweeper:
             for where in sorted({turn.conversation for turn in every}):
                 await self.look_at(where)
         for _ in range(100):
-            begun = self._clock.now()
-            due = await self._turns.due(begun)
+            started = self._clock.now()
+            due = await self._turns.due(started)
             if not due:
                 return
             failpoint("sweep.begun")
             await asyncio.gather(*(self.look_at(conversation) for conversation in due))
-            if self._stopped_since(begun):
+            if self._stopped_since(started):
                 return
 
     async def look_at(self, conversation: ConversationId) -> None:
-        """Our own host says that it lives before anybody's lease is judged, and no later than a moment ago."""
-        begun = self._clock.now()
+        """Sweep one conversation. Our own host sends its heartbeat first, so that its lease is not judged stale."""
+        started = self._clock.now()
         if self._keep_up is not None:
             await self._keep_up()
         with suppress(MootError):
-            await self._store.transact(sweep, sweep.Sweep(conversation, begun))
+            await self._store.transact(sweep, sweep.Sweep(conversation, started))
 
 
 def _due(event: Event) -> float:
-    """When somebody has to look at what an event tells of: a turn, or a task until it ends; 0 is never."""
+    """When the turn or task of an event is due; 0 for never."""
     if event.turn is not None:
         return event.turn.due
     if event.type is EventType.TASK_CREATED and event.body is not None:

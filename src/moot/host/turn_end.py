@@ -1,7 +1,7 @@
-"""Ending a turn: once, and once more where its reply was refused, with what that takes to be entered in the audit.
+"""Ending a turn: once, and again if its reply was refused, to record that in the audit.
 
-Refused replies are rare, and what is needed to enter them is not loaded for all the others. A turn that was interrupted
-leaves what was said so far.
+Refused replies are rare, so what is needed to record one is loaded only then. An interrupted turn keeps the text so
+far.
 """
 
 from collections.abc import Awaitable, Callable
@@ -28,10 +28,10 @@ Transact = Callable[[Any, Any], Awaitable[Any]]
 
 
 def patient(transact: Transact, clock: Clock) -> Transact:
-    """The same for verbs on which a whole turn hangs: carried out again and again while the store is away. Where the
-    turn was given to another meanwhile the verb is stale, and that ends it."""
+    """The same for verbs on which a whole turn depends: retried while the store is away. If another host has got the
+    turn meanwhile, the verb raises Stale."""
 
-    async def carried_out(verb: Any, command: Any) -> Any:
+    async def retry(verb: Any, command: Any) -> Any:
         while True:
             try:
                 return await transact(verb, command)
@@ -39,19 +39,19 @@ def patient(transact: Transact, clock: Clock) -> Transact:
                 log.warning("a turn waits for the store", action="turn_waits_for_store", error=str(trouble))
                 await clock.sleep_until(clock.now() + STORE_AWAY_SECONDS)
 
-    return carried_out
+    return retry
 
 
-async def finished(transact: Transact, command: Finish) -> Finished:
+async def finish_turn(transact: Transact, command: Finish) -> Finished:
     try:
-        done: Finished = await transact(finish, command)
-    except ReplyRefused as refused:
-        done = await transact(finish, structs.replace(command, refused_to=refused.agent))
-    return done
+        result: Finished = await transact(finish, command)
+    except ReplyRefused as refusal:
+        result = await transact(finish, structs.replace(command, refused_to=refusal.agent))
+    return result
 
 
-def failed(run: Running, error: Exception) -> finish.Failed:
-    """What becomes of a turn whose brain raised something."""
+def failure_of(run: Running, error: Exception) -> finish.Failed:
+    """The outcome of a turn whose brain raised an error."""
     turn, notice, where = run.turn, str(getattr(error, "notice", "")), frames(error)
     log.warning("brain failed", action="brain_failed", agent=turn.agent, turn=turn.id, error=repr(error))
     log.debug("where it failed", action="brain_failed", turn=turn.id, trace=where)
@@ -59,8 +59,8 @@ def failed(run: Running, error: Exception) -> finish.Failed:
     return finish.Failed(error=why, usage=run.spent, notice=notice, trace=where)
 
 
-async def left_partial(transact: Transact, run: Running) -> None:
-    """Keep what it had said when it was cut short."""
+async def keep_partial(transact: Transact, run: Running) -> None:
+    """Store what an interrupted turn had said."""
     text = run.speaking.said if run.speaking is not None else ""
     if text.strip():
         with suppress(Stale):

@@ -14,7 +14,7 @@ from moot.flow.enrol import Newcomer
 from moot.flow.heartbeat import Sign
 from moot.flow.steps.find import gone
 from moot.hub.commands.spawn import allowed
-from moot.hub.commands.tokens import USUAL, Bearers, issue, listed, revoke, sign_in_code, signed_in
+from moot.hub.commands.tokens import USUAL, Bearers, issue, list_tokens, revoke, sign_in_code, signed_in
 from moot.hub.commands.values import check_described, check_project
 from moot.hub.core import Core
 from moot.hub.external.delivered import handovers_of
@@ -50,8 +50,8 @@ class Agents(AgentCalls):
         self._me = me
 
     async def list(self) -> list[shapes.Agent]:
-        found = await self._core.parts.store.participants()
-        return await self._shapes([who for who in found if who.listed])
+        people = await self._core.parts.store.participants()
+        return await self._shapes([who for who in people if who.listed])
 
     async def get(self, name: str) -> shapes.Agent:
         return await self._shape(await self._core.directory.participant(name))
@@ -78,19 +78,19 @@ class Agents(AgentCalls):
     async def tree(self) -> Started:
         store, names = self._core.parts.store, self._core.directory.name
         graph = await store.graph()
-        kept = await store.records(SPAWNED.all())
-        links = {one.agent: graph.between(one.by, one.agent) for one in kept if one.lives}
+        records = await store.records(SPAWNED.all())
+        links = {record.agent: graph.between(record.by, record.agent) for record in records if record.lives}
         return [
             shapes.Spawned.of(
-                one, names, link=link.id if (link := links.get(one.agent)) is not None else None
+                record, names, link=link.id if (link := links.get(record.agent)) is not None else None
             )
-            for one in kept
+            for record in records
         ]
 
     async def templates(self) -> Names:
         me = await self._core.directory.participant(self._me)
-        kept = await self._core.parts.store.records(SPAWNED.all())
-        return [*allowed(self._core, me, kept)]
+        records = await self._core.parts.store.records(SPAWNED.all())
+        return [*allowed(self._core, me, records)]
 
     async def rename(self, name: str, new_name: str) -> shapes.Agent:
         who = await self._core.do(rename, rename.Rename(agent=name, name=new_name, author=self._me))
@@ -100,8 +100,8 @@ class Agents(AgentCalls):
         return await self.get(new_name)
 
     async def _rename_in_file(self, who: Participant) -> None:
-        """What the owner's file says of it follows. Where the file cannot be changed the old name stays there, which
-        works; nobody but the owner has it written."""
+        """Rename it in moot.toml too, for the owner only. If the file cannot be changed, the old name stays there,
+        which still works."""
         with suppress(MootError):
             if rename_agent(self._core.parts.home, os.environ, names_of(who), who.name):
                 await self._core.reload()
@@ -163,12 +163,12 @@ class Agents(AgentCalls):
         return await self.get(who.id)
 
     async def _end_tokens(self, who: Participant) -> None:
-        for token in await listed(self._core, who.id):
+        for token in await list_tokens(self._core, who.id):
             if token.revoked_at is None:
                 await revoke(self._core, self._me, who.id, token.id)
 
     async def _refuse_linked(self, who: Participant) -> None:
-        """moot.toml would name somebody that is nobody."""
+        """Refuse to remove an agent that moot.toml links: the file would name nobody."""
         places = [
             link.place for link in await self._core.parts.store.records(LINKS.all()) if who.id in link.ends
         ]
@@ -182,16 +182,16 @@ class Agents(AgentCalls):
 
     @in_process("doors show open turns with it; callers use `hub.inbox` and `hub.mailbox.check`")
     async def inbox(self, name: str, *, limit: int = 100) -> Messages:
-        """What others said that waits to be read by an agent's open turns, oldest first."""
+        """Messages of others that an agent's open turns are to read, oldest first."""
         who = await self._core.directory.participant(name)
         store = self._core.parts.store
-        found: Models = []
+        messages: Models = []
         for turn in await store.turns(agent=who.id, states=tuple(OPEN)):
             [cursor] = [m.cursor for m in await store.members(turn.conversation) if m.participant == who.id]
-            begun = turn.state is TurnState.RUNNING
-            page = Page(turn.lo if begun else cursor, turn.hi + 1 if begun else None, limit)
-            found += [m for m in await store.messages(turn.conversation, page) if m.author != who.id]
-        oldest_first = sorted(found, key=lambda message: message.at)[:limit]
+            is_running = turn.state is TurnState.RUNNING
+            page = Page(turn.lo if is_running else cursor, turn.hi + 1 if is_running else None, limit)
+            messages += [m for m in await store.messages(turn.conversation, page) if m.author != who.id]
+        oldest_first = sorted(messages, key=lambda message: message.at)[:limit]
         return [shapes.Message.of(message, self._core.directory.name) for message in oldest_first]
 
     # --- outside agents: somebody else's processes -------------------------------------------------------
@@ -204,7 +204,7 @@ class Agents(AgentCalls):
     @in_process("a door's own connection to an outside agent")
     @asynccontextmanager
     async def session(self, name: str, *, reach: str = "on-demand", pid: int = 0) -> AsyncIterator[None]:
-        """While the block lasts an outside agent is there, and goes with it."""
+        """An outside agent is present while the block lasts."""
         who = await self._core.directory.participant(name)
         handovers_of(self._core.parts.home, who).note_asked(
             ()
@@ -213,10 +213,10 @@ class Agents(AgentCalls):
             yield
 
     async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
-        found = await self._core.parts.store.participants()
-        came = [
+        people = await self._core.parts.store.participants()
+        arrived = [
             who
-            for who in sorted(found, key=lambda who: (who.created_at, who.id))
+            for who in sorted(people, key=lambda who: (who.created_at, who.id))
             if who.kind is Kind.EXTERNAL
             and who.config.client is not None
             and client in (None, who.config.client)
@@ -224,7 +224,7 @@ class Agents(AgentCalls):
         ]
         return [
             shapes.Arrival(who.name, who.config.client or "", who.config.folder or "", who.config.pid)
-            for who in came
+            for who in arrived
         ]
 
     async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
@@ -254,7 +254,7 @@ class Agents(AgentCalls):
     # --- tokens ------------------------------------------------------------------------------------------
 
     async def tokens(self, name: str) -> Tokens:
-        return await listed(self._core, name)
+        return await list_tokens(self._core, name)
 
     async def issue_token(self, name: str, *, scopes: Sequence[str] = USUAL) -> shapes.IssuedToken:
         return await issue(self._core, self._me, name, scopes)
@@ -282,7 +282,7 @@ class Agents(AgentCalls):
 
     @in_process("doors look up tokens with it")
     def bearers(self) -> Bearers:
-        """Finds out for a door whose a token is."""
+        """For doors: the owner of each token."""
         return Bearers(self._core)
 
     async def _pause(self, name: str, *, paused: bool) -> shapes.Agent:
@@ -305,8 +305,10 @@ class Agents(AgentCalls):
 
     async def _shapes(self, people: Iterable[Participant]) -> Shapes:
         """Brains are shown to the owner only."""
-        found = await all_shaped(self._core, people)
-        return found if self._me == self._core.user else [structs.replace(one, brain="") for one in found]
+        agents = await all_shaped(self._core, people)
+        return (
+            agents if self._me == self._core.user else [structs.replace(agent, brain="") for agent in agents]
+        )
 
 
 def names_of(who: Participant) -> tuple[str, ...]:
@@ -320,7 +322,7 @@ async def shaped(core: Core, who: Participant) -> shapes.Agent:
 
 
 async def at_work(core: Core, who: Participant, doing: Activity | None) -> shapes.Agent:
-    """As it is, doing what its host has just said; where it said nothing, what came of its last turn."""
+    """Its current state, with the activity that its host reported; without one, the outcome of its last turn."""
     store = core.parts.store
     open_turns = await store.turns(agent=who.id, states=tuple(OPEN))
     last = None if doing else next(iter(await store.turns(agent=who.id, states=tuple(OVER), limit=1)), None)
@@ -328,7 +330,7 @@ async def at_work(core: Core, who: Participant, doing: Activity | None) -> shape
 
 
 async def all_shaped(core: Core, people: Iterable[Participant]) -> list[shapes.Agent]:
-    """All of them, by two reads however many they are. What came of an old turn is no news, and is left out."""
+    """All of them with two reads, however many there are. Outcomes of old turns are left out."""
     store = core.parts.store
     open_turns: dict[ParticipantId, list[Turn]] = {}
     for turn in await store.turns(states=tuple(OPEN)):

@@ -50,19 +50,19 @@ class Audit(AuditCalls):
         )
         if conversation is not None:
             return await posted_entries(core, conversation, query)
-        found = await core.parts.store.audit_entries(query)
+        entries = await core.parts.store.audit_entries(query)
         if link is not None:
-            found = [*found, *await self._refused_over(link, query)]
-            found.sort(key=lambda entry: (entry.last_at, entry.chain, entry.place), reverse=True)
-        return [shapes.AuditEntry.of(entry, core.directory.name) for entry in found[: query.limit]]
+            entries = [*entries, *await self._refused_over(link, query)]
+            entries.sort(key=lambda entry: (entry.last_at, entry.chain, entry.place), reverse=True)
+        return [shapes.AuditEntry.of(entry, core.directory.name) for entry in entries[: query.limit]]
 
     async def _refused_over(self, link: str, query: AuditQuery) -> list[AuditEntry]:
-        """What a link has refused to its two ends, which is on record in chains of theirs."""
+        """What a link has refused to its two ends, which is recorded in their chains."""
         store, others = self._core.parts.store, structs.replace(query, subjects=())
-        made = await store.audit_entries(AuditQuery(subjects=(f"link {link}",), limit=1))
-        ends = {str(entry.detail[side]) for entry in made for side in ("from", "to")}
+        created = await store.audit_entries(AuditQuery(subjects=(f"link {link}",), limit=1))
+        ends = {str(entry.detail[side]) for entry in created for side in ("from", "to")}
         refused = structs.replace(others, acts=(AuditedAct.REFUSED,), limit=MAX_ENTRIES)
-        found = [
+        entries = [
             entry
             for end in sorted(ends)
             for entry in await store.audit_entries(structs.replace(refused, agent=end))
@@ -70,7 +70,7 @@ class Audit(AuditCalls):
         names = {end: self._core.directory.name(ParticipantId(end)) for end in ends}
         return [
             entry
-            for entry in {(entry.chain, entry.place): entry for entry in found}.values()
+            for entry in {(entry.chain, entry.place): entry for entry in entries}.values()
             if others.picks(entry) and (entry.detail.get("link") == link or _is_between(entry, names))
         ]
 
@@ -82,7 +82,7 @@ class Audit(AuditCalls):
         """Walk every chain; `progress` is called with the number of messages read."""
         self._owner_only()
         core = self._core
-        # what is written down meanwhile may be newer than what is read: the file comes first
+        # the file is read first: it may be written while the chains are read
         file = await asyncio.to_thread(self._heads)
         report = await core.parts.store.verify(file.known, progress)
         report = structs.replace(report, problems=(*file.problems, *report.problems))
@@ -101,7 +101,7 @@ class Audit(AuditCalls):
 
 
 def _is_between(entry: AuditEntry, names: Mapping[str, str]) -> bool:
-    """Whether a limit of the two, and not a link, has refused it: the entry then names no link, but whom it was for."""
+    """Whether a limit between the two refused it, not a link: then the entry names no link, but the addressee."""
     agent = entry.subject.removeprefix("agent ")
     others = [name for end, name in names.items() if end != agent]
     return "link" not in entry.detail and agent in names and entry.detail.get("to") in others

@@ -41,11 +41,11 @@ Rows: TypeAlias = list[shapes.ListedConversation]
 
 
 def seats(members: Iterable[Member]) -> dict[ConversationId, list[Member]]:
-    """By conversation."""
-    found: dict[ConversationId, list[Member]] = {}
+    """Members by conversation."""
+    by_conversation: dict[ConversationId, list[Member]] = {}
     for member in members:
-        found.setdefault(member.conversation, []).append(member)
-    return found
+        by_conversation.setdefault(member.conversation, []).append(member)
+    return by_conversation
 
 
 class Conversations(ConversationCalls):
@@ -95,32 +95,32 @@ class Conversations(ConversationCalls):
     async def implicit(
         self, participants: Sequence[str], *, text: str | None = None, intent: str | None = None
     ) -> shapes.Conversation:
-        command, found = await self._standing(participants)
-        if found is None and text is not None:
+        command, existing = await self._existing(participants)
+        if existing is None and text is not None:
             await self._refuse(command.participants, text, intent)
-        made = found if found is not None else await self._core.do(create, command)
-        return await self._core.directory.shape(made)
+        conversation = existing if existing is not None else await self._core.do(create, command)
+        return await self._core.directory.shape(conversation)
 
     @in_process("what doors listen to; whoever sends needs no conversation first")
     async def pair_with(self, name: str) -> shapes.Conversation | None:
-        """Where one talks with somebody, as `send` finds it: over their link, or between the two; None if nowhere."""
-        _, known = await self._standing([name])
-        return None if known is None else await self._core.directory.shape(known)
+        """The conversation with somebody, as `send` finds it: over their link, or direct; None if there is none."""
+        _, existing = await self._existing([name])
+        return None if existing is None else await self._core.directory.shape(existing)
 
-    async def _standing(self, participants: Sequence[str]) -> tuple[Create, Conversation | None]:
-        """One that is there is only read: no write has to wait for it."""
+    async def _existing(self, participants: Sequence[str]) -> tuple[Create, Conversation | None]:
+        """The command that would create it, and the conversation if it exists: then no write is needed."""
         people = [await self._core.directory.participant(name) for name in participants]
         command = create.among(self._me, [who.id for who in people])
         for key in create.keys(command):
-            known = await self._core.parts.store.conversation(key)
-            if known is not None and known.key == key:
-                return command, known
+            existing = await self._core.parts.store.conversation(key)
+            if existing is not None and existing.key == key:
+                return command, existing
         return command, None
 
     async def _refuse(
         self, others: Sequence[str], text: str, intent: str | None, place: Create | None = None
     ) -> None:
-        """What would be refused there is refused now, so that nothing is made for it."""
+        """Refuse now what would be refused there, so that no conversation is created for it."""
         message = Speaker(self._core, self._me).posting("", text, intent=intent)
         for other in others if len(others) == 1 else ():
             sending = send.sending(other, ParticipantId(other), message, place=place)
@@ -158,18 +158,18 @@ class Conversations(ConversationCalls):
         channel_group_id: str | None = None,
     ) -> list[shapes.Conversation]:
         store, shape_with = self._core.parts.store, self._core.directory.shape_with
-        found = await store.conversations(archived=archived, kind=kind)
+        conversations = await store.conversations(archived=archived, kind=kind)
         members = seats(await store.members_everywhere(archived=archived))
         return [
             shape_with(conversation, members.get(conversation.id, ()))
-            for conversation in found
+            for conversation in conversations
             if channel_type in (None, conversation.channel_type)
             and channel_group_id in (None, conversation.channel_group_id)
         ]
 
     async def overview(self, *, archived: bool = False, kind: str | None = None) -> Rows:
-        found = await self._core.parts.store.glances(self._me, archived=archived, most=MAX_UNREAD)
-        glances = {glance.conversation: glance for glance in found}
+        rows = await self._core.parts.store.glances(self._me, archived=archived, most=MAX_UNREAD)
+        glances = {glance.conversation: glance for glance in rows}
         return [
             shapes.ListedConversation.of_glance(
                 one, glances.get(ConversationId(one.id)), self._core.directory.name
@@ -185,8 +185,8 @@ class Conversations(ConversationCalls):
         await self._core.do(leave, leave.Leave(self._me, ref, name))
 
     async def rename(self, ref: str, name: str) -> shapes.Conversation:
-        done = await self._core.do(configure, configure.Configure(self._me, ref, name=name))
-        return await self._core.directory.shape(done)
+        renamed = await self._core.do(configure, configure.Configure(self._me, ref, name=name))
+        return await self._core.directory.shape(renamed)
 
     async def configure(self, ref: str, **settings: object) -> shapes.Conversation:
         command = configure.Configure(self._me, ref, settings=overrides(settings))
@@ -199,8 +199,8 @@ class Conversations(ConversationCalls):
         await self._core.do(dissolve, dissolve.Dissolve(self._me, ref))
 
     async def unarchive(self, ref: str) -> None:
-        found = await self._core.parts.store.conversation(ref)
-        name = found.name if found is not None else ""
+        conversation = await self._core.parts.store.conversation(ref)
+        name = conversation.name if conversation is not None else ""
         await self._core.do(unarchive, unarchive.Unarchive(self._me, ref, name))
 
     async def delete(self, ref: str) -> None:
@@ -208,17 +208,19 @@ class Conversations(ConversationCalls):
 
     @in_process("reads files on the hub's own machine")
     def importing(self, checked: Checked) -> Import:
-        """A checked export, to be taken in or only looked at."""
+        """An import of a checked export, to run or to preview."""
         return Import(self._core, self._me, checked)
 
     async def resume(self, ref: str) -> bool:
         return bool(await self._core.do(continue_, continue_.GoOn(self._me, ref)))
 
     async def stop(self, ref: str, agent: str | None = None) -> tuple[str, ...]:
-        found = await self._core.directory.conversation(ref)
+        conversation = await self._core.directory.conversation(ref)
         who = (await self._core.directory.participant(agent)).id if agent else None
-        running = await self._core.parts.store.turns(conversation=found.id, states=(TurnState.RUNNING,))
-        command = interrupt.Interrupt(self._me, found.id, who, self._core.partials())
+        running = await self._core.parts.store.turns(
+            conversation=conversation.id, states=(TurnState.RUNNING,)
+        )
+        command = interrupt.Interrupt(self._me, conversation.id, who, self._core.partials())
         stopped = await self._core.do(interrupt, command)
         return tuple(self._core.directory.name(turn.agent) for turn in running if turn.id in stopped)
 

@@ -42,11 +42,11 @@ Spawn = Callable[[Coroutine[object, object, object]], None]
 
 
 async def no_agents(agents: Sequence[AgentSpec]) -> None:
-    raise only_read()
+    raise reading_only()
 
 
 async def no_reload() -> Reloaded:
-    raise only_read()
+    raise reading_only()
 
 
 async def nothing_to_watch() -> None:
@@ -76,11 +76,11 @@ class Core:
         self.trace_post: Callable[[BridgePost, RootId], None] | None = None
         """Reports what became of a post to a chat app, where a collector is set."""
         self.openers: JsonObject = {}
-        """Doors that peers on the hub's socket may come in by; see process/rpc.py."""
+        """Doors that peers may open over the hub's socket; see process/rpc.py."""
         self.watch: Callable[[], Awaitable[None]] = nothing_to_watch
-        """Have other processes send their events from now on."""
+        """Asks other processes to send their events from now on."""
         self.expect: Callable[[float], None] = lambda due: None
-        """Something comes due at this moment that no event tells of."""
+        """Called with a moment at which something is due that no event reports."""
         self.add_agents: Callable[[Sequence[AgentSpec]], Awaitable[None]] = no_agents
         """Hosts more agents until the hub closes."""
         self.run_spawned: Callable[[], Awaitable[None]] = nothing_to_watch
@@ -105,13 +105,13 @@ class Core:
     @property
     def host(self) -> AgentHost:
         if self._host is None:
-            raise only_read()
+            raise reading_only()
         return self._host
 
     @property
     def sessions(self) -> Attendance:
         if self._sessions is None:
-            raise only_read()
+            raise reading_only()
         return self._sessions
 
     def partials(self) -> dict[TurnId, str]:
@@ -143,7 +143,7 @@ class Core:
         if (full := self.parts.log.refusal) is not None:
             raise full
         try:
-            answer = await self._answered(self.parts.store.transact(self._admitted(verb), command))
+            answer = await self._with_suggestions(self.parts.store.transact(self._admitted(verb), command))
         except record_refusal.ENTERED as refusal:
             await self._record(verb, command, refusal)
             raise
@@ -152,7 +152,7 @@ class Core:
 
     async def _record(self, verb: Verb[C, A], command: C, error: MootError) -> None:
         """Put the refusal on record before the agent gets it."""
-        order = refused(verb, command, error)
+        order = refusal_record(verb, command, error)
         if order is None or order.agent == self.user:
             return
         try:
@@ -166,26 +166,26 @@ class Core:
         return Admitted(verb, self._admission, self._entrance)
 
     async def foresee(self, verb: Verb[C, A], command: C, *, is_attempt: bool = False) -> A:
-        """What a verb would answer, refused as it would be; nothing is stored. `is_attempt`: it is what the caller is
-        about to do, so that a refusal goes on record."""
+        """The answer or refusal that a verb would give; nothing is stored. `is_attempt`: the caller is about to do it,
+        so that a refusal is recorded."""
         try:
-            return await self._answered(self.parts.store.preview(self._admitted(verb), command))
+            return await self._with_suggestions(self.parts.store.preview(self._admitted(verb), command))
         except record_refusal.ENTERED as refusal:
             if is_attempt:
                 await self._record(verb, command, refusal)
             raise
 
-    async def _answered(self, answer: Awaitable[T]) -> T:
+    async def _with_suggestions(self, answer: Awaitable[T]) -> T:
         try:
             return await answer
         except NotFound as refusal:
             if self._admission is not None and refusal.what != "agent":
-                raise  # what comes near may be nothing that the caller may know of
+                raise  # a similar name may be one that the caller may not know
             raise await self.directory.with_suggestions(refusal) from None
 
 
-def refused(verb: object, command: object, error: MootError) -> record_refusal.RecordRefusal | None:
-    """What is to be recorded of a refusal; None where the command has no author."""
+def refusal_record(verb: object, command: object, error: MootError) -> record_refusal.RecordRefusal | None:
+    """The record of a refusal; None if the command has no author."""
     message = getattr(command, "message", command)
     author = getattr(message, "author", None)
     if not author:
@@ -197,5 +197,5 @@ def refused(verb: object, command: object, error: MootError) -> record_refusal.R
     return record_refusal.RecordRefusal(author, record_refusal.of(error, str(to), what))
 
 
-def only_read() -> NotPermitted:
+def reading_only() -> NotPermitted:
     return NotPermitted("this home was opened for reading only")

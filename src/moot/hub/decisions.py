@@ -14,8 +14,8 @@ from moot.model.records.decision import DECISIONS, DecisionId, DecisionState, Pe
 from moot.sdk.call import in_process
 from moot.sdk.decisions import DecisionCalls
 
-SHORTEST_BEGINNING = 4
-"""Characters of an id that say enough to look for it."""
+MIN_ID_PREFIX = 4
+"""Characters of an id that are enough to look it up."""
 
 
 class Decisions(DecisionCalls):
@@ -32,17 +32,17 @@ class Decisions(DecisionCalls):
         if state is not None and state not in {each.value for each in DecisionState}:
             known = ", ".join(each.value for each in DecisionState)
             raise BadValue(f'unknown state of a decision "{state}"', detail=f"expected one of {known}")
-        found = sorted((await self._mine()).values(), key=lambda one: (one.created_at, one.id))
+        mine = sorted((await self._mine()).values(), key=lambda decision: (decision.created_at, decision.id))
         now = self._core.parts.clock.now()
-        matching = [one for one in found if state is None or one.state_at(now).value == state]
-        older = await self._found(before) if before is not None else None
-        return [self._shape(one) for one in newest_before(matching, older, limit)]
+        matching = [decision for decision in mine if state is None or decision.state_at(now).value == state]
+        older = await self._find(before) if before is not None else None
+        return [self._shape(decision) for decision in newest_before(matching, older, limit)]
 
     async def get(self, id: str) -> shapes.PersonsDecision:
-        return self._shape(await self._found(id))
+        return self._shape(await self._find(id))
 
     async def answer(self, id: str, answer: str) -> shapes.PersonsDecision:
-        decision = await self._found(id)
+        decision = await self._find(id)
         question = await self._core.parts.store.message(decision.conversation, decision.seq)
         command = answer_decision.AnswerDecision(
             self._speaker.me,
@@ -55,7 +55,7 @@ class Decisions(DecisionCalls):
 
     @in_process("how a hosted program asks for what it may not do, without waiting")
     async def propose(self, question: str, *, choices: Sequence[str]) -> None:
-        """Put a question to the owner, and go on: the answer calls whoever asked, whenever it comes."""
+        """Put a question to the owner without waiting: the answer calls the asker, whenever it comes."""
         core = self._core
         person = await core.directory.participant(core.parts.settings.hub.user)
         until = core.parts.clock.now() + 1.0
@@ -67,7 +67,7 @@ class Decisions(DecisionCalls):
 
     @in_process("how a hosted program does what a person allowed it once")
     async def use(self, question: str, answer: str) -> bool:
-        """Whether this question was answered so, and that was not used yet; now it is."""
+        """Whether the question has this answer and it was not used yet; it counts as used then."""
         granted = [one for one in (await self._own()) if (one.question, one.answer) == (question, answer)]
         for one in granted:
             if one.state is DecisionState.ANSWERED and await self._core.do(
@@ -91,29 +91,33 @@ class Decisions(DecisionCalls):
         return any(one.question == question for one in decisions)
 
     async def _own(self) -> Sequence[PersonsDecision]:
-        """What this one asked the owner."""
+        """The decisions this participant asked the owner for."""
         owner = await self._core.directory.participant(self._core.parts.settings.hub.user)
-        found = await self._core.parts.store.records(DECISIONS.where(by=self._speaker.me))
-        return [one for one in found if one.to == owner.id]
+        decisions = await self._core.parts.store.records(DECISIONS.where(by=self._speaker.me))
+        return [decision for decision in decisions if decision.to == owner.id]
 
     async def _mine(self) -> dict[str, PersonsDecision]:
         store, me = self._core.parts.store, self._speaker.me
-        found = [*await store.records(DECISIONS.where(to=me)), *await store.records(DECISIONS.where(by=me))]
-        return {one.id: one for one in found}
+        decisions = [
+            *await store.records(DECISIONS.where(to=me)),
+            *await store.records(DECISIONS.where(by=me)),
+        ]
+        return {decision.id: decision for decision in decisions}
 
-    async def _found(self, ref: str) -> PersonsDecision:
-        """By its id, or the beginning of it if no other begins so."""
+    async def _find(self, ref: str) -> PersonsDecision:
+        """Find a decision by its id or a unique beginning of it."""
         mine = await self._mine()
-        found = [mine[ref]] if ref in mine else []
-        if not found and len(ref) >= SHORTEST_BEGINNING:
-            found = [one for id, one in mine.items() if id.startswith(ref)]
-        if len(found) > 1:
+        matching = [mine[ref]] if ref in mine else []
+        if not matching and len(ref) >= MIN_ID_PREFIX:
+            matching = [decision for id, decision in mine.items() if id.startswith(ref)]
+        if len(matching) > 1:
             raise BadValue(
-                f'several decisions begin with "{ref}"', detail=", ".join(sorted(one.id for one in found))
+                f'several decisions begin with "{ref}"',
+                detail=", ".join(sorted(decision.id for decision in matching)),
             )
-        if not found:
+        if not matching:
             raise answer_decision.unknown(ref)
-        return found[0]
+        return matching[0]
 
     def _shape(self, decision: PersonsDecision) -> shapes.PersonsDecision:
         return shapes.PersonsDecision.of(decision, self._core.directory.name, self._core.parts.clock.now())

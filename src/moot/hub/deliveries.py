@@ -26,7 +26,7 @@ class Deliveries(DeliveryCalls):
         return await turns.dead_letters(self._core, self._speaker.me, agent)
 
     async def redeliver(self, turn_id: str, *, idempotency_key: str | None = None) -> Receipt:
-        turn = await turns.found(self._core, turn_id)
+        turn = await turns.by_number(self._core, turn_id)
         again = outcomes.again(turn, self._core.directory.name(turn.agent))
         command = self._speaker.posting(**again, key=idempotency_key or self._core.fresh_key())
         return await self._speaker.post(command)

@@ -1,7 +1,7 @@
-"""Who is called what: names for ids, participants and conversations by what callers write.
+"""Names and ids: names for ids, and participants and conversations for what callers write.
 
-Above: every method of the hub. Below: the read ports. The registry is kept in memory for names; what must be true at
-this moment (a participant, a conversation) is read.
+Above: every method of the hub. Below: the read ports. The registry is kept in memory for names; what must be
+current (a participant, a conversation) is read from the store.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,25 +30,25 @@ class Directory:
     def __init__(self, reads: Reads, settings: Settings) -> None:
         self._reads = reads
         self.groups = settings.groups
-        """What a conversation that has chosen nothing follows."""
+        """The defaults for conversations without settings of their own."""
         self._known: dict[ParticipantId, Participant] = {}
         self._named: dict[str, Participant] = {}
-        self._reads_begun = 0
-        self._read_kept = 0
-        """Of the reads of the registry, which one the names in memory come from."""
+        self._reads_started = 0
+        self._read_in_use = 0
+        """The number of the read that the names in memory come from."""
         self.on_rename: Callable[[], None] = lambda: None
         """Called when somebody's name has changed."""
 
     async def refresh(self) -> None:
         """Read the registry again. Of several reads that overlap, one that began earlier never undoes a later one."""
-        self._reads_begun += 1
-        number = self._reads_begun
-        found = {who.id: who for who in await self._reads.participants()}
-        if number < self._read_kept:
+        self._reads_started += 1
+        number = self._reads_started
+        people = {who.id: who for who in await self._reads.participants()}
+        if number < self._read_in_use:
             return
-        self._read_kept = number
-        before, self._known = self._known, found
-        self._named = {who.name: who for who in found.values()}
+        self._read_in_use = number
+        before, self._known = self._known, people
+        self._named = {who.name: who for who in people.values()}
         if any(self.name(who.id) != who.name for who in before.values()):
             self.on_rename()
 
@@ -75,15 +75,15 @@ class Directory:
 
     def called(self, name: str) -> Participant:
         """The participant with this name or alias, as far as is known here; an id belongs to its owner alone."""
-        found = self._known.get(ParticipantId(name))
-        for who in self._known.values() if found is None else ():
+        participant = self._known.get(ParticipantId(name))
+        for who in self._known.values() if participant is None else ():
             if name in (who.name, *who.aliases):
                 return who
-        if found is None:
+        if participant is None:
             names = [who.name for who in self._known.values()]
             title = f'nobody is called "{name}"'
             raise NotFound(title, what="agent", suggestions=nearest(name, names), ref=name)
-        return found
+        return participant
 
     def meant_by(self, words: str) -> str:
         """The name of the agent that a caller addresses by its name or by its display name. Names win; a display name
@@ -104,13 +104,13 @@ class Directory:
     # --- from the store ------------------------------------------------------------------------------------
 
     async def participant(self, name: str) -> Participant:
-        found = await _sought(self._reads.participant, name)
-        if found is None:
+        participant = await _look_up(self._reads.participant, name)
+        if participant is None:
             fix = (Hint(Act.NEW_AGENT, agent=name),) if is_name(name) else ()
             title = f'no agent is called "{name}"'
             missing = NotFound(title, what="agent", fix=(*fix, Hint(Act.LIST_AGENTS)), ref=name)
             raise await self.with_suggestions(missing)
-        return found
+        return participant
 
     async def addressee(self, name: str) -> Participant:
         """A participant that can be written to; a removed one is refused."""
@@ -120,17 +120,17 @@ class Directory:
         return who
 
     async def conversation(self, ref: str) -> Conversation:
-        found = await _sought(self._reads.conversation, ref)
-        if found is None:
+        conversation = await _look_up(self._reads.conversation, ref)
+        if conversation is None:
             raise await self._no_conversation(ref)
-        return found
+        return conversation
 
     async def version(self, ref: str, member: ParticipantId) -> ConversationVersion:
         """How far a conversation has come, and whether somebody is in it."""
-        found = await _sought(partial(self._reads.version, member=member), ref)
-        if found is None:
+        version = await _look_up(partial(self._reads.version, member=member), ref)
+        if version is None:
             raise await self._no_conversation(ref)
-        return found
+        return version
 
     async def _no_conversation(self, ref: str) -> NotFound:
         fix = (Hint(Act.LIST_CONVERSATIONS), Hint(Act.NEW_CONVERSATION, conversation=ref))
@@ -144,7 +144,7 @@ class Directory:
             return refusal
         if refusal.what == "note":  # hub/notes.py names those
             return refusal
-        # who asks for an agent need not learn of conversations
+        # a question for an agent does not reveal conversations
         is_agent = refusal.what == "agent"
         places = [] if is_agent else await self._reads.conversations(archived=False, kind=None)
         return completed(refusal, self._known.values(), [place.name for place in places])
@@ -169,8 +169,8 @@ class Directory:
         return shapes.Conversation.of(conversation, seats, settings, self.name)
 
 
-async def _sought(find: Callable[[str], Awaitable[T | None]], ref: str) -> T | None:
-    """Look it up; a text that cannot be encoded is nobody's name."""
+async def _look_up(find: Callable[[str], Awaitable[T | None]], ref: str) -> T | None:
+    """Look up a name; None for a text that cannot be encoded."""
     try:
         return await find(ref)
     except UnicodeEncodeError:

@@ -250,7 +250,7 @@ class Hub(HubCalls):
     @in_process("a field of every call")
     async def within(self, turn_id: str) -> "Hub":
         """Speak as before, in a turn that one has open: what is posted belongs to it."""
-        turn = await turns.found(self._core, turn_id)
+        turn = await turns.by_number(self._core, turn_id)
         if turn.agent != self._me:  # whose it is, is nothing to the caller
             raise turns.unknown(turn_id)
         open_turn.its_own(self._core, self._me, turn)
@@ -292,8 +292,8 @@ class Hub(HubCalls):
     async def preview(self, conversation: str, text: str, *, force: Sequence[str] = ()) -> Preview:
         command = self._speaker.posting(conversation, text, force=force)
         receipt = advised(self._core, await self._core.foresee(post, command))
-        found = await self._core.directory.conversation(conversation)
-        cap = found.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
+        where = await self._core.directory.conversation(conversation)
+        cap = where.settings.over(self._core.parts.settings.groups).max_agent_turns_per_message
         return foreseen(receipt, cap)
 
     async def send(
@@ -389,8 +389,8 @@ class Hub(HubCalls):
         return await self._page(conversation, Page(limit=limit, newest=True))
 
     async def _page(self, conversation: str, page: Page) -> list[shapes.Message]:
-        found = await self._core.directory.conversation(conversation)
-        return [self._speaker.shape(m) for m in await self._core.parts.store.messages(found.id, page)]
+        where = await self._core.directory.conversation(conversation)
+        return [self._speaker.shape(m) for m in await self._core.parts.store.messages(where.id, page)]
 
     async def turns(
         self, *, conversation: str | None = None, agent: str | None = None, state: str | None = None
@@ -398,8 +398,8 @@ class Hub(HubCalls):
         return await turns.turns(self._core, self._me, conversation, agent, state)
 
     async def turn(self, id: str, *, given: bool = True) -> shapes.Turn:
-        found = await turns.found(self._core, id)
-        return await turns.turn(self._core, self._me, found, given=given)
+        stored = await turns.by_number(self._core, id)
+        return await turns.turn(self._core, self._me, stored, given=given)
 
     async def why(self, message_id: str) -> shapes.Why:
         return await explained(self._core, *located(message_id))

@@ -24,10 +24,10 @@ from moot.sdk.links import LinkCalls
 C = TypeVar("C", relink.ChangeLink, unlink.Unlink)
 E = TypeVar("E", Direction, Relationship)
 TRIES: Final = 5
-"""Somebody may delegate between two looks; not for ever."""
+"""Tries, as somebody may delegate in between."""
 A_PAIR = 2
-SHORTEST_BEGINNING = 4
-"""Characters of an id that say enough to look at a link; to change one takes all of them."""
+MIN_ID_PREFIX = 4
+"""Characters of an id that are enough to read a link; changing one takes the whole id."""
 
 
 class Links(LinkCalls):
@@ -36,39 +36,39 @@ class Links(LinkCalls):
         self._me = me
 
     async def list(self, *, between: str | None = None) -> list[shapes.Link]:
-        found = await self._core.parts.store.records(LINKS.all())
+        links = await self._core.parts.store.records(LINKS.all())
         if between is not None:
             ends = {(await self._core.directory.participant(name)).id for name in _names(between)}
-            found = [each for each in found if ends <= set(each.ends)]
-        return [self._shape(each) for each in found]
+            links = [link for link in links if ends <= set(link.ends)]
+        return [self._shape(link) for link in links]
 
     async def get(self, id: str) -> shapes.Link:
-        return self._shape(await self._found(id))
+        return self._shape(await self._find(id))
 
     async def prompts(self, id: str) -> shapes.LinkPrompts:
-        found = await self._found(id)
+        link = await self._find(id)
         name = self._core.directory.name
-        prompts = [await self._prompt(found, end) for end in self._own_ends(found)]
-        return shapes.LinkPrompts(found.id, sentence(found, name), tuple(prompts))
+        prompts = [await self._prompt(link, end) for end in self._own_ends(link)]
+        return shapes.LinkPrompts(link.id, sentence(link, name), tuple(prompts))
 
-    def _own_ends(self, found: Link) -> tuple[ParticipantId, ...]:
-        """Those whose prompts the caller may read: people all, an agent its own."""
+    def _own_ends(self, link: Link) -> tuple[ParticipantId, ...]:
+        """The ends whose prompts the caller may read: people both, an agent its own."""
         me = self._core.directory.known(self._me)
         if me is None or not me.speaks_in_turns:
-            return found.ends
-        if self._me not in found.ends:
+            return link.ends
+        if self._me not in link.ends:
             raise NotPermitted(
                 f"{me.name} may not read what other agents are told",
                 detail="an agent reads its own prompts only",
             )
         return (self._me,)
 
-    async def _prompt(self, found: Link, end: ParticipantId) -> shapes.LinkEndPrompt:
+    async def _prompt(self, link: Link, end: ParticipantId) -> shapes.LinkEndPrompt:
         context = self._core.context
         place = await context.org_place(end)
         return shapes.LinkEndPrompt(
             agent=self._core.directory.name(end),
-            link=context.organisation.link(found, end),
+            link=context.organisation.link(link, end),
             organisation=context.organisation.place(place),
         )
 
@@ -96,7 +96,7 @@ class Links(LinkCalls):
         return convert({**shape.to_dict(), "cuts_off": cuts_off}, shapes.MadeLink)
 
     async def _former(self, *ends: str) -> tuple[Conversation, ...]:
-        """Where these two talked when they were linked before; whoever is unknown is refused by the decision."""
+        """Archived channels of an earlier link of these two; the decision refuses unknown names."""
         known = [await self._core.parts.store.participant(end) for end in ends]
         ids = [who.id for who in known if who is not None]
         return await channels_of(self._core, {pair_key(*ids)}) if len(ids) == A_PAIR else ()
@@ -109,33 +109,35 @@ class Links(LinkCalls):
         direction: str | None = None,
         enabled: bool | None = None,
     ) -> shapes.Link:
-        found = await self._found(id, whole=True)
+        link = await self._find(id, whole=True)
         command = relink.ChangeLink(
             self._me,
-            found.id,
+            link.id,
             None if direction is None else _one_of(Direction, direction),
             None if relationship is None else _one_of(Relationship, relationship),
             enabled,
-            found.ends,
+            link.ends,
         )
         return self._shape(await self._cutting(relink, command))
 
     async def delete(self, id: str, *, purge: bool = False) -> shapes.Link:
-        found = await self._found(id, whole=True)
-        gone = await self._cutting(unlink, unlink.Unlink(self._me, found.id, found.ends))
+        link = await self._find(id, whole=True)
+        deleted = await self._cutting(unlink, unlink.Unlink(self._me, link.id, link.ends))
         if purge:
-            await self._core.do(erase, erase.Erase(self._me, gone.channel))
-        return self._shape(gone)
+            await self._core.do(erase, erase.Erase(self._me, deleted.channel))
+        return self._shape(deleted)
 
     async def apply(
         self, links: Sequence[Mapping[str, Json]], *, dry_run: bool = False, expects: str | None = None
     ) -> shapes.AppliedLinks:
         rows = tuple(configured(number, row) for number, row in enumerate(links))
-        wanted = SyncLinks(self._me, rows, origin=LinkOrigin.API, expects=expects or "", foresees=dry_run)
-        done = self._applied(await synced(self._core, wanted, dry=dry_run))
+        command = SyncLinks(self._me, rows, origin=LinkOrigin.API, expects=expects or "", foresees=dry_run)
+        applied = self._applied(await synced(self._core, command, dry=dry_run))
         if not dry_run:
-            return done
-        return structs.replace(done, made=tuple(structs.replace(one, id="", channel="") for one in done.made))
+            return applied
+        return structs.replace(
+            applied, made=tuple(structs.replace(one, id="", channel="") for one in applied.made)
+        )
 
     def _applied(self, done: SyncedLinks) -> shapes.AppliedLinks:
         shape = self._shape
@@ -149,7 +151,7 @@ class Links(LinkCalls):
         )
 
     async def _cutting(self, verb: Verb[C, Link], command: C) -> Link:
-        """What may cut a link also ends what was delegated over it, which the decision has to see."""
+        """Carry out a verb that may cut a link. It also ends tasks delegated over it, which the decision has to see."""
         for _ in range(TRIES):
             try:
                 return await self._core.do(verb, command)
@@ -159,25 +161,27 @@ class Links(LinkCalls):
             "others keep delegating over this link", fix=("try again",), retry_after_ms=1000
         )
 
-    async def _found(self, ref: str, *, whole: bool = False) -> Link:
-        """By its id, its channel or its two ends; to look at it, the beginning of its id will do."""
-        wanted = ref.removeprefix(CHANNEL)
+    async def _find(self, ref: str, *, whole: bool = False) -> Link:
+        """Find a link by its id, its channel or its two ends; for reading, a beginning of its id is enough."""
+        target = ref.removeprefix(CHANNEL)
         graph = await self._core.parts.store.graph()
-        if "," in wanted:
-            ends = [(await self._core.directory.participant(name)).id for name in _names(wanted)]
-            found = [link for link in graph.of(ends[0]) if set(link.ends) == set(ends)]
+        if "," in target:
+            ends = [(await self._core.directory.participant(name)).id for name in _names(target)]
+            matching = [link for link in graph.of(ends[0]) if set(link.ends) == set(ends)]
         else:
-            found = [link for link in graph.all() if link.id == wanted]
-        if not found and not whole and len(wanted) >= SHORTEST_BEGINNING:
-            found = [link for link in graph.all() if link.id.startswith(wanted)]
-        if len(found) > 1:
-            raise BadValue(f'several links begin with "{ref}"', detail=", ".join(each.id for each in found))
-        if not found:
+            matching = [link for link in graph.all() if link.id == target]
+        if not matching and not whole and len(target) >= MIN_ID_PREFIX:
+            matching = [link for link in graph.all() if link.id.startswith(target)]
+        if len(matching) > 1:
+            raise BadValue(
+                f'several links begin with "{ref}"', detail=", ".join(each.id for each in matching)
+            )
+        if not matching:
             raise NotFound(f'there is no link "{ref}"', what="link", fix=(Hint(Act.LIST_LINKS),), ref=ref)
-        return found[0]
+        return matching[0]
 
-    def _shape(self, found: Link) -> shapes.Link:
-        return shapes.Link.of(found, self._core.directory.name)
+    def _shape(self, link: Link) -> shapes.Link:
+        return shapes.Link.of(link, self._core.directory.name)
 
 
 def _names(between: str) -> list[str]:

@@ -1,8 +1,7 @@
-"""What running turns have said so far, and which of them wait for a process: what the live lane carries beyond the
-store, for turns of any host.
+"""The text of running turns so far, and which of them wait for a process: from the live lane, for turns of any host.
 
-Above: hub/agents.py, which says of an agent that it thinks or writes; `hub.live`. A hint: a turn counts only while the
-store says that it runs, and a piece that was lost is missing.
+Above: hub/agents.py, which shows whether an agent thinks or writes; `hub.live`. These are hints: a turn counts only
+while it runs according to the store, and lost pieces are missing.
 """
 
 from collections import OrderedDict
@@ -24,7 +23,7 @@ QUEUED = "queued"
 
 
 class LiveText(Struct):
-    """What a turn has said so far, from some place on: all of it, unless the beginning was lost."""
+    """The text of a turn so far, from an offset on: all of it, unless the beginning was lost."""
 
     offset: int
     pieces: list[str]
@@ -39,9 +38,12 @@ class LiveText(Struct):
     def add(self, offset: int, piece: str) -> None:
         end = self.offset + self.length
         if offset != end or self.length > MAX_UNITS:
-            kept = self.cut(offset - self.offset) if self.offset <= offset < end else ""
-            self.offset, self.pieces = (self.offset if kept else offset), ([kept] if kept else [])
-            self.length = units(kept)
+            beginning = self.cut(offset - self.offset) if self.offset <= offset < end else ""
+            self.offset, self.pieces = (
+                (self.offset if beginning else offset),
+                ([beginning] if beginning else []),
+            )
+            self.length = units(beginning)
         self.pieces.append(piece)
         self.length += units(piece)
 
@@ -93,12 +95,12 @@ class LiveTurns:
         turn, piece, offset = body.get("turn"), body.get("text"), body.get("offset")
         if not (isinstance(turn, str) and isinstance(piece, str) and isinstance(offset, int)):
             return  # a host of another version
-        found = self._texts.get(turn)
-        if found is None:
-            found = self._texts[turn] = LiveText(offset, [], 0)
+        live_text = self._texts.get(turn)
+        if live_text is None:
+            live_text = self._texts[turn] = LiveText(offset, [], 0)
             if len(self._texts) > MAX_TEXTS:
                 self._texts.popitem(last=False)
-        found.add(offset, piece)
+        live_text.add(offset, piece)
 
     def streaming(self, agent: ParticipantId) -> str | None:
         """The turn whose text the agent is streaming."""

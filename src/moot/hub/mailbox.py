@@ -6,7 +6,7 @@ from moot import shapes
 from moot.errors import Stale
 from moot.hub.external import handover, open_turn
 from moot.hub.queries.addresses import located
-from moot.hub.queries.turns import found
+from moot.hub.queries.turns import by_number
 from moot.hub.speaker import Speaker
 from moot.model.answer import Receipt
 from moot.rules.words.silence import is_silence
@@ -48,12 +48,12 @@ class Mailbox(MailboxCalls):
             return await self._speaker.post(late)
 
     async def view(self, turn_id: str, *, messages: int = 20, tokens: int = 8000) -> shapes.View:
-        turn = await found(self._core, turn_id)
+        turn = await by_number(self._core, turn_id)
         return await open_turn.view(self._core, self._me, turn, messages, tokens)
 
     async def end(self, turn_id: str, *, text: str | None = None, error: str | None = None) -> shapes.Turn:
-        turn = await found(self._core, turn_id)
+        turn = await by_number(self._core, turn_id)
         return await open_turn.end(self._core, self._me, turn, text=text, error=error)
 
     async def give_back(self, turn_id: str) -> None:
-        await open_turn.give_back(self._core, self._me, await found(self._core, turn_id))
+        await open_turn.give_back(self._core, self._me, await by_number(self._core, turn_id))

@@ -1,4 +1,4 @@
-"""`hub.notes`: shared notes, read by who may and written as verbs.
+"""`hub.notes`: shared notes, read and written with permission.
 
 A read asks for the note and for the caller's permission; a write settles both inside its decision. What a caller may
 not read is refused as if it were not there, and only names that it may read are offered instead.
@@ -32,7 +32,7 @@ from moot.sdk.notes import NoteCalls, Permissions, Versions
 
 T = TypeVar("T")
 MAX_VERSIONS = 200
-"""That are read at once: each brings its text."""
+"""Versions that are read at once, each with its text."""
 MAX_OFFERED = 20
 
 
@@ -51,22 +51,22 @@ class Notes(NoteCalls):
         if number is None or number == note.version:
             return self._shape(note)
         version = await self._version(note, number)
-        stood = structs.replace(
+        earlier = structs.replace(
             note, text=version.text, version=number, updated_by=version.by, updated_at=version.at
         )
-        return self._shape(stood)
+        return self._shape(earlier)
 
     async def history(self, name: str, *, before: int | None = None, limit: int = 50) -> Versions:
         note = await self._visible_note(name)
         newest = note.version if before is None else min(note.version, before - 1)
         oldest = max(0, newest - max(0, min(limit, MAX_VERSIONS)))
-        found: Versions = []
+        versions: Versions = []
         text = await self._text(note, oldest)
         for number in range(oldest + 1, newest + 1):
             version = await self._version(note, number)
-            found.insert(0, self._version_shape(version, text))
+            versions.insert(0, self._version_shape(version, text))
             text = version.text
-        return found
+        return versions
 
     diff = NoteCalls.diff
 
@@ -81,10 +81,10 @@ class Notes(NoteCalls):
     @in_process("doors decide with it who may see events of a note")
     async def readers(self, name: str, created_at: str | None) -> frozenset[str]:
         """The agents that may read a note by now; none where it is gone, or another has its name."""
-        found = await self._note(name)
-        if found is None or shapes.when(found.created_at) != created_at:
+        note = await self._note(name)
+        if note is None or shapes.when(note.created_at) != created_at:
             return frozenset()
-        granted = await self._core.parts.store.records(NOTE_PERMISSIONS.where(note=found.name))
+        granted = await self._core.parts.store.records(NOTE_PERMISSIONS.where(note=note.name))
         return frozenset(self._core.directory.name(each.participant) for each in granted)
 
     @in_process("doors list their tools by it")
@@ -143,11 +143,11 @@ class Notes(NoteCalls):
         """Notes that the caller may read, by name."""
         store, who = self._core.parts.store, await self._who()
         if who.kind is HUMAN:
-            found: Sequence[SharedNote | None] = await store.records(NOTES.all())
+            candidates: Sequence[SharedNote | None] = await store.records(NOTES.all())
         else:
             granted = await store.records(NOTE_PERMISSIONS.where(participant=who.id))
-            found = [await self._note(each.note) for each in granted]
-        return sorted((note for note in found if note is not None), key=lambda note: note.name)
+            candidates = [await self._note(each.note) for each in granted]
+        return sorted((note for note in candidates if note is not None), key=lambda note: note.name)
 
     async def _access(self, who: Participant, name: NoteName) -> NoteAccess | None:
         granted = await self._core.parts.store.records(NOTE_PERMISSIONS.one(name, who.id))
@@ -160,7 +160,7 @@ class Notes(NoteCalls):
         return (await self._who()).kind is HUMAN
 
     async def _with_suggestions(self, work: Awaitable[T]) -> T:
-        """A name that no note has is refused with those that the caller could have meant."""
+        """Add to the refusal of an unknown name those that the caller could have meant."""
         try:
             return await work
         except NotFound as refusal:
@@ -181,18 +181,18 @@ class Notes(NoteCalls):
     # --- rows ------------------------------------------------------------------------------------------
 
     async def _note(self, name: str) -> SharedNote | None:
-        found = await self._core.parts.store.records(NOTES.one(notes.canonical_name(name)))
-        return found[0] if found else None
+        matching = await self._core.parts.store.records(NOTES.one(notes.canonical_name(name)))
+        return matching[0] if matching else None
 
     async def _version(self, note: SharedNote, number: int) -> NoteVersion:
-        found = await self._core.parts.store.records(NOTE_VERSIONS.one(note.name, number))
-        if not found:
+        versions = await self._core.parts.store.records(NOTE_VERSIONS.one(note.name, number))
+        if not versions:
             raise NotFound(
                 f"{note.name} has no version {number}",
                 what="version",
                 detail=f"its versions are 1 to {note.version}",
             )
-        return found[0]
+        return versions[0]
 
     async def _text(self, note: SharedNote, number: int) -> str:
         """Of a version; before the first one there was nothing."""

@@ -29,7 +29,7 @@ from moot.host.pace import Pace
 from moot.host.summariser import Summariser, SummaryPlan
 from moot.host.supervision import begin_watching
 from moot.host.sweeper import Sweeper
-from moot.hub.commands.ask import end_waits_of_the_gone
+from moot.hub.commands.ask import end_orphaned_waits
 from moot.hub.core import Core
 from moot.hub.directory import Directory
 from moot.hub.enrolment import hosted, newcomers
@@ -75,8 +75,8 @@ class Runtime:
         self._tasks = BackgroundTasks()
         self._hints = Once(self._tasks)
         self._losses = Once(self._tasks)
-        self._given: dict[str, AgentSpec] = {}
-        """Agents that are given as functions, by name."""
+        self._functions: dict[str, AgentSpec] = {}
+        """Agents that were passed as functions, by name."""
         self._roles: dict[ParticipantId, str] = {}
         """As the owner wrote them."""
         self._summariser: Summariser | None = None
@@ -110,7 +110,7 @@ class Runtime:
         self._live.watch(parts.log.live)
         try:
             await self._open(agents, handle)
-        except BaseException:  # half open is not open: nothing may stay behind, whatever went wrong
+        except BaseException:  # nothing may stay open, whatever went wrong
             await self._release()
             raise
         return self.core
@@ -163,7 +163,7 @@ class Runtime:
         self._follow_the_log()
         self._start_summariser()
         await self._detach_gone_hosts()
-        await end_waits_of_the_gone(parts, self._identity)
+        await end_orphaned_waits(parts, self._identity)
         await self._start(agents, enrolled)
         if self._listens:
             await self.watch()
@@ -275,12 +275,12 @@ class Runtime:
         rows.begin(described, enrolled, agents)
         self._settings.rows = self.core.hosted_rows = rows
         for row in described:
-            self._given.pop(row.name, None)  # what becomes of these, the file says
+            self._functions.pop(row.name, None)  # moot.toml decides about these
         self._tasks.spawn(self._settings.watch())
 
     def _spawned_are_run(self, spawned: SpawnedAgents) -> Callable[[], Awaitable[None]]:
         async def run() -> None:
-            """The hub runs what agents start; without one, whoever starts it does."""
+            """The hub runs started agents; without one, the process that starts them does."""
             if self._is_hub or not await self._settings.hub_runs():
                 await spawned.run_all()
 
@@ -288,11 +288,11 @@ class Runtime:
 
     async def _enrol(self, agents: Sequence[AgentSpec]) -> Mapping[str, Participant]:
         refuse_undecorated(agents)
-        self._given |= {spec.name: spec for spec in agents}
+        self._functions |= {spec.name: spec for spec in agents}
         return await self._enrol_everybody(self.core.parts.settings)
 
     async def _enrol_everybody(self, settings: Settings) -> Mapping[str, Participant]:
-        """Everybody by the name they are given under here; who was renamed since has another by now."""
+        """Everybody by the name under which they were passed here; somebody renamed has another name by now."""
         people = self._everybody(settings)
         enrolled = await self.core.parts.store.transact(enrol, enrol.Enrol(people))
         await self.core.directory.refresh()
@@ -302,8 +302,8 @@ class Runtime:
         return by_name
 
     def _everybody(self, settings: Settings) -> tuple[enrol.Newcomer, ...]:
-        """Whom these settings describe, and the functions that were given here."""
-        return newcomers(settings, list(self._given.values()))
+        """Everybody in these settings, and the functions that were passed here."""
+        return newcomers(settings, list(self._functions.values()))
 
     async def host(self, agents: Sequence[AgentSpec]) -> None:
         """Host more agents, from now until the hub is closed."""
@@ -342,13 +342,13 @@ class Runtime:
 
     async def _trace(self) -> None:
         """Where a collector is set, everything this process stores is reported to it."""
-        wanted = self.core.parts.settings.otel
-        if wanted.endpoint:
+        otel = self.core.parts.settings.otel
+        if otel.endpoint:
             from moot.hub.telemetry.otlp import SpanSender  # noqa: PLC0415  only where a collector is set
             from moot.hub.telemetry.spans import Spans  # noqa: PLC0415  as above
 
             spans = Spans(sha256((await self.core.parts.store.secret()).encode()).hexdigest())
-            self._sender = sender = SpanSender(wanted.endpoint, wanted.service)
+            self._sender = sender = SpanSender(otel.endpoint, otel.service)
             self._traced = lambda commit: sender.add(spans.of(commit))
             self.core.trace_post = lambda post, root: sender.add([spans.of_post(post, root)])
             self._tasks.spawn(sender.run())
@@ -361,38 +361,38 @@ class Runtime:
             self._tasks.spawn(self.core.directory.refresh())
 
     def _hinted(self) -> None:
-        """Another process says that something concerns us. Hints that come together are one look."""
+        """Another process hints that something concerns us. Simultaneous hints are one look."""
         if not self._closing:
             self._hints.ask(self.core.parts.log.catch_up)
 
     def _lost(self) -> None:
         """Another process closed its connection: if it died, its agents' messages need not wait for its lease."""
         if not self._closing:
-            self._losses.ask(self._look_for_the_gone)
+            self._losses.ask(self._look_for_gone_hosts)
 
-    async def _look_for_the_gone(self) -> None:
-        with suppress(MootError):  # the sweep comes to it
+    async def _look_for_gone_hosts(self) -> None:
+        with suppress(MootError):  # the sweep tries again
             await self._look_around()
 
     async def _look_around(self) -> None:
-        """Read what was missed if a ping was lost; and see who is gone."""
+        """Read what was missed if a ping was lost; and look for hosts that are gone."""
         await self.core.parts.log.catch_up()
         anybody_gone = await self._detach_gone_hosts()
-        await end_waits_of_the_gone(self.core.parts, self._identity)
+        await end_orphaned_waits(self.core.parts, self._identity)
         if anybody_gone:
             await self._sweep_everything_open()
         await self.core.sessions.lower_reach()
 
     async def _detach_gone_hosts(self) -> bool:
-        """Hosts that missed their heartbeat, or are known to have died, are away, visibly for all."""
+        """Detach hosts that missed their heartbeat or are known to have died; whether there were any."""
         parts = self.core.parts
         store, presence, now = parts.store, parts.presence, parts.clock.now()
         others = [host for host in await store.hosts() if host.id != self._identity]
-        gone = [host for host in others if not presence.is_here(host, now)]
-        for host in gone:
+        lapsed_hosts = [host for host in others if not presence.is_here(host, now)]
+        for host in lapsed_hosts:
             lapsed = not presence.has_died(host)
             await store.transact(detach, detach.Detach(host.id, lapsed, host.agents))
-        return bool(gone)
+        return bool(lapsed_hosts)
 
     async def _dead_hosts(self) -> tuple[HostId, ...]:
         """Hosts whose process is gone: their leases need not run out first."""
@@ -400,7 +400,7 @@ class Runtime:
         return tuple(host.id for host in await parts.store.hosts() if parts.presence.has_died(host))
 
     async def _sweep_everything_open(self) -> None:
-        """At start: what a crash left half done is taken up again."""
+        """Take up again what a crash left unfinished."""
         turns = await self.core.parts.store.turns(states=tuple(OPEN))
         for conversation in sorted({turn.conversation for turn in turns}):
             await self._sweeper.look_at(conversation)

@@ -1,4 +1,4 @@
-"""As whom the methods of a hub act: one participant, in a turn of its own where it has one open.
+"""The participant as whom a hub's methods act, with its open turn if it has one.
 
 Above: Hub and those of its subjects that say something. Below: the core, and the verb that posts.
 """

@@ -1,8 +1,8 @@
-"""The newest messages of active conversations, as the bytes in which they were written down once.
+"""The newest messages of active conversations, as bytes that were encoded once.
 
-Pull, push and fan-out hand out the same bytes. A tail is served only while the version of its conversation, read with
-every pull, says that nothing was said, edited or deleted there since, by whichever process; so it is never older than
-the store, and losing all of them costs time only.
+Pull, push and fan-out send the same bytes. A tail is served only while the version of its conversation, read with every
+pull, says that nothing was posted, edited or deleted since, by any process; so it is never older than the store, and
+losing all of them costs only time.
 
 Above: hub/queries/encoded.py. Below: the read ports. Bounded in conversations, in messages and in bytes.
 """
@@ -23,9 +23,9 @@ from moot.shapes import Names
 MAX_MESSAGES = 50
 MAX_CONVERSATIONS = 512
 MAX_BYTES = 32 * 1024 * 1024
-"""Of all tails together; beyond it those that nobody asked for longest are let go."""
-LONGEST = 16 * 1024
-"""Bytes of a message that is kept; one that is longer ends the tail before it."""
+"""Of all tails together; beyond it the least recently used are dropped."""
+MAX_LINE_BYTES = 16 * 1024
+"""The longest message that is kept; a longer one ends the tail before it."""
 
 _encode = json.Encoder().encode
 
@@ -74,7 +74,7 @@ class Tails:
 
     @contextmanager
     def streamed(self) -> Iterator[None]:
-        """While the block lasts every new message will be asked for: all are kept, not only those somebody pulled."""
+        """For the block keep every new message: each will be read, not only those that somebody pulled."""
         self._streams += 1
         try:
             yield
@@ -99,7 +99,7 @@ class Tails:
             self._keep(message.conversation, tail)
 
     def on_events(self, events: Sequence[Event]) -> None:
-        """What was taken back, by whichever process, would not be served: it is not kept either."""
+        """Drop tails whose messages were edited or deleted, by any process: they would not be served."""
         for event in events if self._tails else ():
             if event.type in TAKEN_BACK and event.conversation is not None:
                 self._drop(event.conversation)
@@ -107,7 +107,7 @@ class Tails:
     def _append(self, tail: Tail, message: Message, *, first: bool = False) -> bool:
         """False where the message is not the next one, or too long to be kept."""
         line = self._line(message)
-        if (message.seq != tail.ends + 1 and not first) or len(line) > LONGEST:
+        if (message.seq != tail.ends + 1 and not first) or len(line) > MAX_LINE_BYTES:
             return False
         before, tail.version = tail.size, tail.version + 1
         tail.append(message.seq, line)
@@ -119,12 +119,12 @@ class Tails:
         return _encode(shapes.Message.of(message, self._names))
 
     async def newest(self, ref: str, limit: int) -> list[bytes] | None:
-        """The last messages of a conversation, ascending; None where no conversation goes by this."""
+        """The last messages of a conversation, ascending; None if there is no such conversation."""
         version = await self._reads.version(ref)
         return None if version is None else await self.newest_at(version, limit)
 
     async def newest_at(self, version: ConversationVersion, limit: int) -> list[bytes]:
-        """The same of one whose version was read this moment."""
+        """The same for a conversation whose version was just read."""
         where = version.id
         tail = self._tails.get(where)
         if (
@@ -147,8 +147,8 @@ class Tails:
             )  # it may have moved on meanwhile
             if now is not None and now.number == tail.version and is_kept:
                 return tail.lines[seq - tail.begins]
-        found = await self._reads.message(conversation, seq)
-        return None if found is None else self._line(found)
+        message = await self._reads.message(conversation, seq)
+        return None if message is None else self._line(message)
 
     async def _read(self, version: ConversationVersion, limit: int) -> list[bytes]:
         where = version.id
@@ -157,7 +157,7 @@ class Tails:
         lines = [self._line(message) for message in messages]
         now = await self._reads.version(where)
         is_current = now is not None and now.number == version.number and forgotten == self._forgotten
-        if is_current and all(len(line) <= LONGEST for line in lines):
+        if is_current and all(len(line) <= MAX_LINE_BYTES for line in lines):
             tail = Tail(version.number)
             for message, line in zip(messages, lines, strict=True):
                 tail.append(message.seq, line)
@@ -171,16 +171,16 @@ class Tails:
         self._make_room()
 
     def _drop(self, where: ConversationId) -> None:
-        gone = self._tails.pop(where, None)
-        if gone is not None:
-            self._size -= gone.size
+        dropped = self._tails.pop(where, None)
+        if dropped is not None:
+            self._size -= dropped.size
 
     def _make_room(self) -> None:
         while len(self._tails) > MAX_CONVERSATIONS or self._size > MAX_BYTES:
-            _, gone = self._tails.popitem(last=False)
-            self._size -= gone.size
+            _, dropped = self._tails.popitem(last=False)
+            self._size -= dropped.size
 
 
-def listed(lines: list[bytes]) -> bytes:
+def json_array(lines: list[bytes]) -> bytes:
     """Lines as one JSON array."""
     return b"[" + b",".join(lines) + b"]"

@@ -12,8 +12,8 @@ from moot.model.records.task import TASKS, UNFINISHED, Task, TaskState
 from moot.sdk.tasks import TaskCalls
 
 UNFINISHED_ONES = "unfinished"
-SHORTEST_BEGINNING = 4
-"""Characters of an id that say enough to look for it."""
+MIN_ID_PREFIX = 4
+"""Characters of an id that are enough to look it up."""
 
 
 class Tasks(TaskCalls):
@@ -34,27 +34,27 @@ class Tasks(TaskCalls):
         limit: int = 100,
     ) -> list[shapes.Task]:
         states = frozenset(TaskState) if state is None else _states(state)
-        found = await self._found(by, to, states)
-        seen = [task for task in found if task.state in states and self._may_see(task)]
+        tasks = await self._find(by, to, states)
+        visible = [task for task in tasks if task.state in states and self._may_see(task)]
         older = await self._task(before) if before is not None else None
-        return [self._shape(task) for task in newest_before(seen, older, limit)]
+        return [self._shape(task) for task in newest_before(visible, older, limit)]
 
-    async def _found(self, by: str | None, to: str | None, states: frozenset[TaskState]) -> Sequence[Task]:
+    async def _find(self, by: str | None, to: str | None, states: frozenset[TaskState]) -> Sequence[Task]:
         store, directory = self._core.parts.store, self._core.directory
         if by is not None:
             giver = (await directory.participant(by)).id
             worker = (await directory.participant(to)).id if to is not None else None
-            given = await store.records(TASKS.where(by=giver))
-            return [task for task in given if worker is None or task.to == worker]
+            delegated = await store.records(TASKS.where(by=giver))
+            return [task for task in delegated if worker is None or task.to == worker]
         if to is not None:
             return await store.records(TASKS.where(to=(await directory.participant(to)).id))
-        found: dict[str, Task] = {}
-        for (
-            state
-        ) in TaskState:  # in the order of a task's life: one that moves on meanwhile is met again, not missed
+        by_id: dict[str, Task] = {}
+        for state in (
+            TaskState
+        ):  # in the order of a task's life: one that moves on meanwhile is found twice, never missed
             if state in states:
-                found |= {task.id: task for task in await store.records(TASKS.where(state=state.value))}
-        return sorted(found.values(), key=lambda task: (task.created_at, task.id))
+                by_id |= {task.id: task for task in await store.records(TASKS.where(state=state.value))}
+        return sorted(by_id.values(), key=lambda task: (task.created_at, task.id))
 
     async def get(self, id: str) -> shapes.Task:
         return self._shape(await self._task(id))
@@ -75,17 +75,20 @@ class Tasks(TaskCalls):
         return self._shape(await self._core.do(update_task, command))
 
     async def _task(self, ref: str, *, whole: bool = False) -> Task:
-        """By its id, or to look at it the beginning of that; what one may not see is not there."""
+        """Find a task by its id or, for reading, a beginning of it; tasks that the caller may not see do not exist for
+        it."""
         store = self._core.parts.store
-        found = await store.records(TASKS.one(ref))
-        if not found and not whole and len(ref) >= SHORTEST_BEGINNING:
-            found = await store.records(TASKS.beginning(ref))
-        found = [task for task in found if self._may_see(task)]
-        if len(found) > 1:
-            raise BadValue(f'several tasks begin with "{ref}"', detail=", ".join(task.id for task in found))
-        if not found:
+        matching = await store.records(TASKS.one(ref))
+        if not matching and not whole and len(ref) >= MIN_ID_PREFIX:
+            matching = await store.records(TASKS.beginning(ref))
+        matching = [task for task in matching if self._may_see(task)]
+        if len(matching) > 1:
+            raise BadValue(
+                f'several tasks begin with "{ref}"', detail=", ".join(task.id for task in matching)
+            )
+        if not matching:
             raise update_task.unknown(ref)
-        return found[0]
+        return matching[0]
 
     @property
     def _is_owner(self) -> bool:

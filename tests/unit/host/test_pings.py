@@ -51,7 +51,7 @@ async def test_a_pinger_that_was_closed_opens_nothing_more(server: PingSocket) -
 async def test_a_pinger_does_not_wait_for_ever_for_who_does_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pings, "LAST_WORDS_SECONDS", 0.01)
+    monkeypatch.setattr(pings, "CLOSE_SECONDS", 0.01)
     path, pinger = tmp_path / "deaf.sock", Pinger()
     with socket.socket(socket.AF_UNIX) as deaf:
         deaf.bind(str(path))

@@ -48,7 +48,7 @@ def create(session: Session) -> None:
 def list_(session: Session) -> None:
     """List the backups of this home, newest first."""
     home = home_of(session)
-    found = backups.listed(home)
+    found = backups.list_backups(home)
     if session.json:
         session.screen.data([
             {"path": str(b.path), "bytes": b.bytes, "at": shapes.when(b.at), "kind": b.kind} for b in found
@@ -69,7 +69,7 @@ def verify(session: Session, path: str | None) -> int:
     """Verify a backup: its pages, and the hash chain of every conversation. Without PATH, verify all of them."""
     set_up_logs(session)
     home = home_of(session)
-    paths = [backups.find(home, path)] if path else [b.path for b in backups.listed(home)]
+    paths = [backups.find(home, path)] if path else [b.path for b in backups.list_backups(home)]
     found = [backups.verify(home, each) for each in paths]
     if session.json:
         session.screen.data([

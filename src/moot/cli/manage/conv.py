@@ -21,7 +21,7 @@ from moot.cli.talk.follow import FollowedConversation
 from moot.cli.talk.outcome import WAIT_SECONDS, report, view_for
 from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.cli.terminal.screen import Screen, hollow
-from moot.hub.commands.slash import At, Done, carry_out, check_setting, configure
+from moot.hub.commands.slash import At, CommandOutcome, carry_out, check_setting, configure
 from moot.hub.process.hub_lock import running_hub
 from moot.model.json import JsonObject
 from moot.rules.words import slash
@@ -313,7 +313,7 @@ async def retrying(session: Session, ref: str, seconds: float) -> int:
         talk = FollowedConversation(hub, where, view_for(session, hub, where))
         async with talk.following():
             async with talk.by_other_means() as mine:
-                done: Done = await carry_out(slash.RetryCommand(), At(hub, where))
+                done: CommandOutcome = await carry_out(slash.RetryCommand(), At(hub, where))
                 mine.update({done.receipt.id} if done.receipt is not None else ())
             for line in done.lines:
                 session.screen.note(line)

@@ -300,7 +300,7 @@ def _backups(home: Home) -> Iterator[DoctorLine]:
     if tool := storage(home).backup_tool:
         yield DoctorLine("backups", OK, f"made with {tool}, not by Moot")
         return
-    newest = next(iter(backups.listed(home)), None)
+    newest = next(iter(backups.list_backups(home)), None)
     if newest is None:
         yield DoctorLine("backups", OK, "none yet; create one with moot backup create")
         return

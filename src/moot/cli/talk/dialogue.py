@@ -27,7 +27,7 @@ from moot.cli.terminal.keyboard import Keyboard, piped_line
 from moot.cli.terminal.phrases import round_line, title
 from moot.cli.terminal.screen import Screen, safe
 from moot.errors import BadValue, HubAbsent, MootError
-from moot.hub.commands.slash import At, Done, carry_out, newest_asked
+from moot.hub.commands.slash import At, CommandOutcome, carry_out, newest_question
 from moot.model.answer import Receipt
 from moot.model.json import JsonObject
 from moot.rules.words import slash
@@ -185,7 +185,9 @@ class Dialogue:
         """What the chat shows better than in plain lines it shows itself; the rest is everybody's."""
         match command:
             case slash.WhyCommand():
-                newest = None if command.number else await newest_asked(self._hub, self._talk.conversation.id)
+                newest = (
+                    None if command.number else await newest_question(self._hub, self._talk.conversation.id)
+                )
                 await self.why(str(command.number or (newest.seq if newest is not None else 0)))
                 return True
             case slash.GroupRemoveCommand() | slash.GroupDissolveCommand() | slash.ArchiveCommand():
@@ -193,7 +195,7 @@ class Dialogue:
                     return True
             case slash.ExportCommand() | slash.KeysCommand() | slash.ThemeCommand():
                 lines = await own_commands.carried_out(self._session, self._talk.conversation, command)
-                return await self._show(Done(lines))
+                return await self._show(CommandOutcome(lines))
             case _:
                 pass
         async with self._talk.by_other_means() as mine:
@@ -216,7 +218,7 @@ class Dialogue:
         answer = await self._typed(f"{words[type(command)]} {title(self._talk.conversation)}? [y/N] ")
         return (answer or "").strip().lower() in ("y", "yes")
 
-    async def _show(self, done: Done) -> bool:
+    async def _show(self, done: CommandOutcome) -> bool:
         back = f"; to undo: {self._screen.command(command_of(done.back))}" if done.back is not None else ""
         for line in done.lines:
             self._screen.say(f"  {safe(line)}{back}")

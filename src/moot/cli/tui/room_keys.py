@@ -17,7 +17,7 @@ from moot.cli.tui import overlay_texts
 from moot.cli.tui.chat_room import ChatRoom
 from moot.cli.tui.overlays import Choice, ListOverlay
 from moot.cli.tui.transcript import Transcript
-from moot.hub.commands.slash import newest_asked
+from moot.hub.commands.slash import newest_question
 
 TWICE_SECONDS: Final = 1.5
 AT_ONCE: Final = 0.01
@@ -176,7 +176,7 @@ class KeyedRoom(ChatRoom):
         self.guard(self._why_newest)
 
     async def _why_newest(self) -> None:
-        newest = await newest_asked(self.link.hub, self.state.where.id)
+        newest = await newest_question(self.link.hub, self.state.where.id)
         await self.explain(newest.seq if newest is not None else 0)
 
     def action_turns(self) -> None:

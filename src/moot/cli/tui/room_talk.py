@@ -28,7 +28,7 @@ from moot.cli.terminal.screen import safe
 from moot.cli.terminal.views import Silent
 from moot.cli.tui.hub_link import HubLink
 from moot.errors import HubAbsent, MootError
-from moot.hub.commands.slash import At, Done, carry_out, newest_asked
+from moot.hub.commands.slash import At, CommandOutcome, carry_out, newest_question
 from moot.model.answer import Receipt
 from moot.rules.words import slash
 
@@ -120,7 +120,7 @@ class RoomTalk:
     async def command(self, command: slash.Command) -> None:
         where = self._view.place
         if isinstance(command, slash.WhyCommand):
-            newest = None if command.number else await newest_asked(self._hub, where.id)
+            newest = None if command.number else await newest_question(self._hub, where.id)
             await self._view.explain(command.number or (newest.seq if newest is not None else 0))
             return
         if isinstance(command, slash.ExportCommand):
@@ -134,7 +134,7 @@ class RoomTalk:
             return
         await self._show(command, await carry_out(command, At(self._hub, where)))
 
-    async def _show(self, command: slash.Command, done: Done) -> None:
+    async def _show(self, command: slash.Command, done: CommandOutcome) -> None:
         back = f"; to undo: {self._session.screen.command(command_of(done.back))}" if done.back else ""
         lines = [f"{safe(line)}{back}" for line in done.lines]
         if len(lines) > FEW_LINES:

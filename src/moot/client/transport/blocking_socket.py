@@ -19,7 +19,7 @@ from moot.model.hint import Act, Hint
 from moot.model.json import JsonObject
 
 GREETING_SECONDS = 10.0
-LONGEST_ADDRESS = 100
+MAX_ADDRESS_BYTES = 100
 """The kernel takes 107 bytes; a home may lie deeper than that."""
 CREDENTIALS = 12
 """Bytes of three numbers: process, user and group at the other end."""
@@ -84,7 +84,7 @@ class BlockingConnection:
 
 def _connect(connection: socket.socket, path: str) -> None:
     """Only a process of the same user is spoken to."""
-    if len(os.fsencode(path)) <= LONGEST_ADDRESS:
+    if len(os.fsencode(path)) <= MAX_ADDRESS_BYTES:
         connection.connect(path)
     else:
         folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)

@@ -32,7 +32,7 @@ KINDS = {"": "manual", "auto": "automatic", "before-restore": "before a restore"
 PRIVATE_FOLDER = 0o700
 SETTINGS = "moot.toml"
 FROM_ELSEWHERE = "moot.toml.restored"
-"""Settings say what is run. Those of a backup that lies elsewhere take effect when the owner has renamed them."""
+"""Settings decide what runs, so those of a backup from elsewhere take effect only when the owner renames them."""
 MAX_BYTES = 1 << 20
 """Of an identity file; a prompt takes much less."""
 
@@ -46,7 +46,7 @@ class Backup(Struct, frozen=True):
     kind: str
 
 
-class Made(Struct, frozen=True):
+class NewBackup(Struct, frozen=True):
     path: Path
     bytes: int
     messages: int
@@ -64,27 +64,27 @@ class Restored(Struct, frozen=True):
     path: Path
     messages: int
     safety: Path | None
-    """What was there before, kept."""
+    """Where the replaced database is kept."""
     files: tuple[str, ...]
-    """Settings and identity files that were missing and came back."""
+    """Settings and identity files that were missing and have been restored."""
     revoked: int = 0
-    """Tokens that were good when it was made and open nothing now: revoked since, or not known here."""
+    """Tokens that were valid when it was made and are not now: revoked since, or not known here."""
 
 
-def create(home: Home, *, kind: str = "", at: float | None = None) -> Made:
+def create(home: Home, *, kind: str = "", at: float | None = None) -> NewBackup:
     """Copy the database even while it is in use, verify the copy, and put the files next to it."""
-    kept = storage(home)
-    if not kept.exists():
+    store = storage(home)
+    if not store.exists():
         raise NotFound(
-            f"there is nothing to back up: {kept.place} does not exist",
+            f"there is nothing to back up: {store.place} does not exist",
             fix=(Hint(Act.RUN_DEMO), Hint(Act.MAKE_HOME)),
-            ref=Path(kept.place).name,
+            ref=Path(store.place).name,
         )
     home.make()
     target = home.backups / _name(kind, time.time() if at is None else at)
-    found = kept.copy(target)
+    copy = store.copy(target)
     _copy_files(home.path, _beside(target), _files(home.path))
-    return Made(target, target.stat().st_size, found.messages)
+    return NewBackup(target, target.stat().st_size, copy.messages)
 
 
 def _name(kind: str, at: float) -> str:
@@ -92,16 +92,16 @@ def _name(kind: str, at: float) -> str:
     return f"moot-{kind}-{stamp}.db" if kind else f"moot-{stamp}.db"
 
 
-def listed(home: Home) -> list[Backup]:
-    """All there are, newest first."""
-    found: list[Backup] = []
+def list_backups(home: Home) -> list[Backup]:
+    """All backups, newest first."""
+    backups: list[Backup] = []
     for path in home.backups.glob("moot-*.db"):
         met = _NAME.fullmatch(path.name)
         if met is not None:
             at = datetime.strptime(met[2], _STAMP).replace(tzinfo=UTC).timestamp()
             kind = KINDS.get(met[1] or "", "before a migration")
-            found.append(Backup(path, path.stat().st_size, at, kind))
-    return sorted(found, key=lambda backup: (backup.at, backup.path.name), reverse=True)
+            backups.append(Backup(path, path.stat().st_size, at, kind))
+    return sorted(backups, key=lambda backup: (backup.at, backup.path.name), reverse=True)
 
 
 class Chosen(Struct, frozen=True):
@@ -115,13 +115,13 @@ def choose(home: Home, ref: str | None) -> Chosen:
     if ref is not None:
         return Chosen(find(home, ref))
     damaged: list[Verified] = []
-    for backup in listed(home):
+    for backup in list_backups(home):
         if backup.kind == KINDS["before-restore"]:
             continue
-        found = verify(home, backup.path)
-        if found.sound:
+        verified = verify(home, backup.path)
+        if verified.sound:
             return Chosen(backup.path, tuple(damaged))
-        damaged.append(found)
+        damaged.append(verified)
     raise NotFound(
         f"there is no intact backup in {home.backups}",
         detail="\n".join(f"{each.path.name}: {each.problems[0]}" for each in damaged[:3]),
@@ -136,7 +136,7 @@ def find(home: Home, ref: str) -> Path:
     for path in (typed, home.backups / typed.name, home.backups / f"{typed.name}.db"):
         if path.is_file():
             return path
-    names = tuple(backup.path.name for backup in listed(home)[:3])
+    names = tuple(backup.path.name for backup in list_backups(home)[:3])
     raise NotFound(
         f"there is no backup {ref}",
         detail=f"looked there and in {home.backups}",
@@ -149,27 +149,29 @@ def find(home: Home, ref: str) -> Path:
 def verify(home: Home, path: Path) -> Verified:
     """Verify a backup completely. Problems are returned, not raised."""
     try:
-        found = storage(home).inspect(path)
+        inspection = storage(home).inspect(path)
     except (StoreDamaged, StoreUnwritable) as damage:
         return Verified(path, sound=False, schema=0, messages=0, problems=(damage.detail or damage.title,))
-    return Verified(path, not found.problems, found.schema, found.messages, found.problems)
+    return Verified(
+        path, not inspection.problems, inspection.schema, inspection.messages, inspection.problems
+    )
 
 
 def prune(home: Home, keep: int) -> list[Path]:
     """Remove automatic backups beyond the newest `keep`; those that people made, or a migration, stay."""
-    gone = [backup.path for backup in listed(home) if backup.kind == KINDS["auto"]][keep:]
-    for path in gone:
+    removed = [backup.path for backup in list_backups(home) if backup.kind == KINDS["auto"]][keep:]
+    for path in removed:
         path.unlink(missing_ok=True)
         shutil.rmtree(_beside(path), ignore_errors=True)
-    return gone
+    return removed
 
 
 # --- restoring ---------------------------------------------------------------------------------------------
 
 
 def restore(home: Home, source: Path) -> Restored:
-    """Put a backup in the database's place. Nothing is replaced before the backup has been read whole and what
-    is there now has been kept."""
+    """Replace the database with a backup. Nothing is replaced before the whole backup is verified and the current
+    database is saved."""
     home.make()
     safety = home.backups / _name("before-restore", time.time())
     with _alone(home):
@@ -185,7 +187,7 @@ def restore(home: Home, source: Path) -> Restored:
 
 @contextmanager
 def _alone(home: Home) -> Iterator[None]:
-    """Nobody else has the home open, and nobody can open it until the block is left."""
+    """For the block nobody else has the home open or can open it."""
     with nothing_runs(home, "a backup can only be restored"), storage(home).reserved() as holder:
         if holder is not None:
             raise _occupied(home, "a backup can only be restored", f"{holder.name} has it open", holder.fix)
@@ -194,7 +196,7 @@ def _alone(home: Home) -> Iterator[None]:
 
 @contextmanager
 def nothing_runs(home: Home, what: str) -> Iterator[None]:
-    """Neither hub nor daemons of this home run, and no hub starts until the block is left; `what` is done only then."""
+    """For the block no hub or daemon of this home runs or can start; `what` names the work in the refusal."""
     lock = HubLock(home)
     try:
         lock.__enter__()

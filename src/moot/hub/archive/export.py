@@ -1,7 +1,7 @@
-"""Write conversations down, page by page: JSON Lines that can be read back, or Markdown for people.
+"""Export conversations page by page: JSON Lines that can be imported again, or Markdown for people.
 
-Above: the command line. Below: the read ports alone; no hub is needed, and none is disturbed.
-A conversation is written up to the message that is its newest when its turn comes.
+Above: the command line. Below: the read ports alone; no hub is needed or disturbed.
+A conversation is exported up to its newest message at that moment.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -47,19 +47,19 @@ class Export:
 
     async def members(self, conversation: Conversation) -> list[Member]:
         """In joining order."""
-        found: list[Member] = await self._reads.members(conversation.id)
-        return found
+        members: list[Member] = await self._reads.members(conversation.id)
+        return members
 
     async def pages(self, conversation: Conversation) -> AsyncIterator[list[Message]]:
         after = 0
         while after < conversation.head:
             page = Page(after=after, before=conversation.head + 1, limit=PAGE)
-            found = await self._reads.messages(conversation.id, page)
-            if not found:
+            messages = await self._reads.messages(conversation.id, page)
+            if not messages:
                 return
-            self.messages += len(found)
-            yield found
-            after = found[-1].seq
+            self.messages += len(messages)
+            yield messages
+            after = messages[-1].seq
 
     # --- JSON Lines ----------------------------------------------------------------------------------------
 
@@ -137,15 +137,15 @@ class Export:
     async def _summaries(self, conversation: Conversation) -> AsyncIterator[transcript.SummaryLine]:
         """Summaries that are still valid; deleting a message also deletes the summaries that may quote it."""
         for epoch in range(1, conversation.epoch + 1):
-            found = await self._reads.summary_of(conversation.id, epoch)
-            if found is not None:
+            summary = await self._reads.summary_of(conversation.id, epoch)
+            if summary is not None:
                 yield transcript.SummaryLine(
-                    upto=found.upto,
-                    text=self.clean(found.text),
-                    by=found.by,
-                    at=transcript.moment(found.at),
-                    version=found.version,
-                    usage=found.usage,
+                    upto=summary.upto,
+                    text=self.clean(summary.text),
+                    by=summary.by,
+                    at=transcript.moment(summary.at),
+                    version=summary.version,
+                    usage=summary.usage,
                 )
 
 
@@ -172,9 +172,9 @@ def version_at_origin(message: Message) -> int:
 async def chosen(reads: Reads, ref: str | None) -> list[Conversation]:
     """One conversation by name or id, an archived one too; or all there are, in the order they were made."""
     if ref is not None:
-        found = await reads.conversation(ref)
-        if found is not None:
-            return [found]
+        conversation = await reads.conversation(ref)
+        if conversation is not None:
+            return [conversation]
     every = [
         each for archived in (False, True) for each in await reads.conversations(archived=archived, kind=None)
     ]

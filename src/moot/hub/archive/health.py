@@ -27,7 +27,7 @@ class StoreUsers(Struct, frozen=True):
     shares: tuple[Share, ...]
     """Parts of agents."""
     ruler: Share | None
-    """Whose moot.toml says which links there are."""
+    """The hub whose moot.toml defines the links."""
 
 
 async def users(home: Home) -> StoreUsers:

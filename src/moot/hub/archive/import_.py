@@ -1,9 +1,9 @@
-"""Take an export in: read and checked to its last line first, then brought in batches that can be taken up again.
+"""Import an export: first read and checked to its last line, then stored in batches that can be resumed.
 
-Above: the command line. Below: flow/import_batch.py, the one way in for what was said elsewhere.
+Above: the command line. Below: flow/import_batch.py, the only way to store messages from elsewhere.
 
-Nothing is stored of a file with a broken line. A file is known by its digest, a message by its line in it: an
-import that was interrupted goes on where it stopped, and one that is repeated changes nothing.
+Nothing of a file with a broken line is stored. A file is identified by its digest, a message by its line: an
+interrupted import goes on where it stopped, and a repeated one changes nothing.
 
 People and agents are found by name, where a person is a person and an agent an agent; whoever is unknown is enrolled
 without credentials, agents as `external`. Nobody can speak as them until somebody says so.
@@ -37,12 +37,12 @@ class ImportedPerson(Struct, frozen=True):
     name: str
     kind: str
     called: str
-    """What it is called here."""
+    """Its name here."""
     known: bool
 
 
-class Brought(Struct, frozen=True):
-    """What became of one conversation, or would."""
+class ImportOutcome(Struct, frozen=True):
+    """The outcome for one conversation."""
 
     name: str
     called: str
@@ -54,7 +54,7 @@ class Brought(Struct, frozen=True):
 
 
 class ImportReport(Struct, frozen=True):
-    conversations: tuple[Brought, ...]
+    conversations: tuple[ImportOutcome, ...]
     people: tuple[ImportedPerson, ...]
     dry_run: bool = False
 
@@ -74,38 +74,38 @@ class Import:
     async def preview(self) -> ImportReport:
         """What would happen; nothing is stored."""
         people = [await self._person(person, dry=True) for person in self._checked.people.values()]
-        brought: list[Brought] = []
-        taken: set[str] = set()
+        outcomes: list[ImportOutcome] = []
+        used_names: set[str] = set()
         for planned in self._checked.conversations:
-            found = await self._begun(planned)
-            state = _state(planned, found)
+            room = await self._earlier_import(planned)
+            state = _state(planned, room)
             called = (
-                found.name if state == "there" and found is not None else await self._free(planned, taken)
+                room.name if state == "there" and room is not None else await self._free(planned, used_names)
             )
-            taken.add(called)
-            head = found.head if found is not None else 0
+            used_names.add(called)
+            head = room.head if room is not None else 0
             left = 0 if state == "there" else planned.messages - head
-            brought.append(Brought(planned.line.name, called, found.id if found else "", left, state))
-        return ImportReport(tuple(brought), tuple(people), dry_run=True)
+            outcomes.append(ImportOutcome(planned.line.name, called, room.id if room else "", left, state))
+        return ImportReport(tuple(outcomes), tuple(people), dry_run=True)
 
     async def run(self, file: BinaryIO) -> ImportReport:
         people = [await self._person(person, dry=False) for person in self._checked.people.values()]
         await self._core.directory.refresh()
         rooms = [await self._room(planned) for planned in self._checked.conversations]
-        brought: list[Brought] = []
+        outcomes: list[ImportOutcome] = []
         blocks = _blocks(file, self._checked)
         for planned, (room, state) in zip(self._checked.conversations, rooms, strict=True):
             lines = next(blocks)
             if state == "there":
                 for _ in lines:
                     pass
-                brought.append(Brought(planned.line.name, room.name, room.id, 0, state))
+                outcomes.append(ImportOutcome(planned.line.name, room.name, room.id, 0, state))
                 continue
             summaries = await self._bring(room, planned, lines)
             opened = await self._open(room, planned, summaries)
             added = planned.messages - room.head
-            brought.append(Brought(planned.line.name, opened.name, opened.id, added, state))
-        return ImportReport(tuple(brought), tuple(people))
+            outcomes.append(ImportOutcome(planned.line.name, opened.name, opened.id, added, state))
+        return ImportReport(tuple(outcomes), tuple(people))
 
     # --- who -----------------------------------------------------------------------------------------------
 
@@ -128,30 +128,30 @@ class Import:
         try:
             try:
                 [who] = await do(enrol, enrol.Enrol((new,), fresh=True))
-            except BadValue:  # shown there under what is somebody's name here
+            except BadValue:  # its display name there is a participant's name here
                 [who] = await do(enrol, enrol.Enrol((structs.replace(new, display=""),), fresh=True))
         except BadName:
-            return False  # reserved here, or too much like another name: the next one will do
+            return False  # reserved here, or too similar to another name: try the next
         self._ids[person.name] = who.id
         return True
 
     # --- where ---------------------------------------------------------------------------------------------
 
-    async def _begun(self, planned: Planned) -> Conversation | None:
-        """What an earlier import of the same file has begun or finished."""
+    async def _earlier_import(self, planned: Planned) -> Conversation | None:
+        """The conversation that an earlier import of the same file has begun or finished."""
         key = self._key(planned.number)
         for archived in (False, True):
-            for found in await self._store.conversations(archived=archived, kind=None):
-                if found.key == key:
-                    return found
+            for conversation in await self._store.conversations(archived=archived, kind=None):
+                if conversation.key == key:
+                    return conversation
         return None
 
     def _key(self, number: int) -> str:
         return f"import:{self._checked.digest[:32]}:{number}"
 
     async def _room(self, planned: Planned) -> tuple[Conversation, str]:
-        found, line = await self._begun(planned), planned.line
-        if found is None:
+        room, line = await self._earlier_import(planned), planned.line
+        if room is None:
             command = begin_import.BeginImport(
                 author=self._me,
                 key=self._key(planned.number),
@@ -168,18 +168,18 @@ class Import:
             made = await self._core.do(begin_import, command)
             self._rooms[line.id] = made.id
             return made, "new"
-        self._rooms[line.id] = found.id
-        return found, _state(planned, found)
+        self._rooms[line.id] = room.id
+        return room, _state(planned, room)
 
-    async def _free(self, planned: Planned, taken: set[str]) -> str:
+    async def _free(self, planned: Planned, used_names: set[str]) -> str:
         for name in _numbered(planned.line.name):
             there = await self._store.conversation(name)
-            if planned.line.archived or (name not in taken and there is None):
+            if planned.line.archived or (name not in used_names and there is None):
                 return name
         raise Conflict(f"no name is left for {planned.line.name}")
 
     async def _open(self, room: Conversation, planned: Planned, summaries: list[Summary]) -> Conversation:
-        """Under its own name or, where that is taken, with a number behind it."""
+        """Under its own name or, if that is in use, with a number appended."""
         line = planned.line
         for name in _numbered(line.name):
             command = end_import.EndImport(
@@ -263,11 +263,11 @@ class Import:
         return RootId(address(there, seq) if there is not None else "")
 
 
-def _state(planned: Planned, found: Conversation | None) -> str:
-    if found is None:
+def _state(planned: Planned, room: Conversation | None) -> str:
+    if room is None:
         return "new"
-    whole = found.head >= planned.messages
-    return "there" if whole and found.archived <= planned.line.archived else "resumed"
+    whole = room.head >= planned.messages
+    return "there" if whole and room.archived <= planned.line.archived else "resumed"
 
 
 def _summary(line: transcript.SummaryLine) -> Summary:

@@ -98,8 +98,8 @@ def written(line: AnyLine) -> bytes:
 
 def read(line: bytes) -> AnyLine:
     """The line, or msgspec's DecodeError or ValidationError, which say what is wrong with it."""
-    found: AnyLine = _decoder.decode(line)
-    return found
+    decoded: AnyLine = _decoder.decode(line)
+    return decoded
 
 
 def moment(at: float) -> str:

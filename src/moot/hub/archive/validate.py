@@ -21,10 +21,10 @@ from moot.model.participant import Kind
 from moot.rules.words.names import NameProblem, check_conversation_name, is_conversation_id
 from moot.rules.words.text import TextProblem, check_text, unfit_letter
 
-LONGEST_LINE: Final = 64 * 1024 * 1024
+MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 MAX_SHOWN: Final = 20
 SHOWN_BESIDE: Final = ("tool", "for", "brain", "notice", "sender", "type")
-LONGEST_BESIDE: Final = 500
+MAX_NOTE_CHARACTERS: Final = 500
 NO_EXPORT: Final = 'not a Moot export: expected {"type":"moot-export", …} on the first line'
 NOBODYS: Final = {"system": Kind.SYSTEM.value, "tool": Kind.TOOL.value}
 """Names that belong to no participant: notices and tool results."""
@@ -55,9 +55,9 @@ class Wrong(ValueError):
 
 
 def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Numbered from one; a last line without an end counts. Blank lines are passed over."""
+    """Numbered from one; a last line without an end counts. Blank lines are skipped."""
     number = 0
-    while raw := file.readline(LONGEST_LINE + 1):
+    while raw := file.readline(MAX_LINE_BYTES + 1):
         number += 1
         if raw.strip():
             yield number, raw
@@ -86,7 +86,7 @@ def check(file: BinaryIO, label: str, *, limit_bytes: int) -> Checked:
 
 
 class Hopeless(Wrong):
-    """Nothing that follows can be judged."""
+    """The rest of the file cannot be checked."""
 
 
 def _refusal(label: str, wrong: list[tuple[int, str]]) -> BadValue:
@@ -141,8 +141,8 @@ class _TranscriptReader:
                 self._end(line)
 
     def _read(self, raw: bytes) -> transcript.AnyLine | None:
-        if len(raw) > LONGEST_LINE:
-            raise Hopeless(f"longer than {LONGEST_LINE} bytes")
+        if len(raw) > MAX_LINE_BYTES:
+            raise Hopeless(f"longer than {MAX_LINE_BYTES} bytes")
         try:
             line = transcript.read(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
@@ -280,10 +280,15 @@ def _time(text: str) -> None:
 
 
 def _metadata(line: transcript.MessageLine) -> None:
-    """What is shown beside a text, in the line that says whose it is, stays in that line."""
+    """Refuse metadata that would not fit in the line that names the author."""
     for key in SHOWN_BESIDE:
         value = line.metadata.get(key, "")
-        if not isinstance(value, str) or len(value) > LONGEST_BESIDE or unfit_letter(value) or '"' in value:
+        if (
+            not isinstance(value, str)
+            or len(value) > MAX_NOTE_CHARACTERS
+            or unfit_letter(value)
+            or '"' in value
+        ):
             raise Wrong(f"metadata.{key} is not a short line of text")
     if not isinstance(line.metadata.get("imported", {}), dict):
         raise Wrong("metadata.imported is not an object")

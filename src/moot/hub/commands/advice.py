@@ -1,4 +1,4 @@
-"""What a sender is told beyond what was decided: who may have been meant, and whom the cap leaves out.
+"""Advice for a sender beyond the decision: whom it may have meant, and whom the cap leaves out.
 
 Above: Hub puts it into receipts and previews. Below: the receipt of flow/post.py.
 Not here: deciding anything; without it every message would be treated the same.

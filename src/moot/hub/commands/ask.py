@@ -1,7 +1,7 @@
-"""A question and its answer: the turn that ends with one message, and what came of it (SPEC K-13).
+"""A question and its answer: the turn that ends with one message, and its outcome (SPEC K-13).
 
-A question has a turn of its own, so whoever asked is told by that turn's end (questions.py), and by no other. It
-carries a `correlation_id` in its metadata and the answer carries it back, for whoever follows the log.
+A question has a turn of its own, and the end of that turn settles it (questions.py). It carries a `correlation_id` in
+its metadata and the answer carries it back, for readers of the log.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from moot.rules.reasons import REASONS
 from moot.wiring import Parts
 
 T = TypeVar("T")
-SHOWN = 500
+MAX_QUOTED_CHARACTERS = 500
 """Characters of an answer that a refusal repeats; the error has all of it."""
 
 
@@ -71,8 +71,8 @@ async def answer_to(core: Core, command: Post, target: str, seconds: float) -> M
 
 
 async def has_heard(core: Core, question: Message) -> None:
-    """Note that its asker has what came of a question. Where it was given a turn for it, because its process gave no
-    sign of life for too long, it does not hear it twice."""
+    """Note that the asker knows the outcome of its question. If it was given a turn for that, because its process gave
+    no sign of life for too long, it does not get it twice."""
     if question.kind not in TAKES_TURNS:
         return
     if not await core.parts.store.transact(hear_answer, HearAnswer(question.conversation, question.seq)):
@@ -90,7 +90,7 @@ async def _time_is_over(core: Core, question: Message, target: ParticipantId) ->
 
 
 def _goes_on(turn: Turn) -> bool:
-    """Whether the question may still be answered: who interrupted the turn may have had it begin again."""
+    """Whether the question may still be answered: an interrupted turn may begin again."""
     return turn.state is TurnState.CANCELLED and turn.interrupted
 
 
@@ -106,8 +106,8 @@ async def _wait(
         raise
 
 
-async def end_waits_of_the_gone(parts: Parts, here: HostId) -> None:
-    """Nobody waits in a process that is gone: whoever asked there gets a turn for what comes of its question, or has
+async def end_orphaned_waits(parts: Parts, here: HostId) -> None:
+    """End waits in processes that are gone: an asker there gets a turn for the outcome of its question, also if it has
     come already."""
     store = parts.store
     waits = [wait for wait in await store.records(WAITS.all()) if wait.host or wait.answer]
@@ -120,7 +120,7 @@ async def end_waits_of_the_gone(parts: Parts, here: HostId) -> None:
 
 async def gave_up(parts: Parts, question: Message, target: ParticipantId) -> None:
     """Nobody waits for the answer to a question any longer."""
-    with suppress(MootError):  # then whoever looks for processes that are gone comes to it
+    with suppress(MootError):  # then the look for gone processes ends the wait
         command = await _giving_up(parts, question, target)
         try:
             await parts.store.transact(give_up, command)
@@ -175,14 +175,16 @@ async def _answer(core: Core, turn: Turn, name: str) -> Message:
 
 
 def _failed(turn: Turn, name: str) -> TurnFailed:
-    """What went wrong; of an answer that did not fit, what was expected and what was said instead."""
+    """What went wrong; for an answer of the wrong shape, the expected shape and the answer."""
     title = f"{name} could not answer: {_trouble(turn)}"
     if not (turn.shape and turn.kept):
         return TurnFailed(title, turn=str(turn.id))
-    kept = turn.kept if len(turn.kept) <= SHOWN else f"{turn.kept[:SHOWN]} …"
+    answer = (
+        turn.kept if len(turn.kept) <= MAX_QUOTED_CHARACTERS else f"{turn.kept[:MAX_QUOTED_CHARACTERS]} …"
+    )
     return TurnFailed(
         title,
-        detail=f"expected was {answer_shape.in_words(turn.shape)}; it was told once, and then said: {kept}",
+        detail=f"expected was {answer_shape.in_words(turn.shape)}; it was told once, and then said: {answer}",
         turn=str(turn.id),
         expected=json.decode(turn.shape),
         answer=turn.kept,
@@ -199,16 +201,16 @@ def _trouble(turn: Turn) -> str:
 async def _over(core: Core, question: Message, agent: ParticipantId) -> Turn | None:
     """The finished turn of a question: it was asked again after its answer was lost on the way, or the event was
     missed."""
-    found: list[Turn] = await core.parts.store.turns(
+    turns: list[Turn] = await core.parts.store.turns(
         conversation=question.conversation, agent=agent, limit=EVERY_TURN
     )
-    over = [turn for turn in found if turn.state not in OPEN and turn.called_by(question.seq)]
+    over = [turn for turn in turns if turn.state not in OPEN and turn.called_by(question.seq)]
     ended = [turn for turn in over if not _goes_on(turn)] or over
     return ended[-1] if ended else None
 
 
 async def _still_open(core: Core, question: Message, agent: ParticipantId) -> bool:
-    found: list[Turn] = await core.parts.store.turns(
+    turns: list[Turn] = await core.parts.store.turns(
         conversation=question.conversation, agent=agent, states=tuple(OPEN), limit=EVERY_TURN
     )
-    return any(turn.called_by(question.seq) for turn in found)
+    return any(turn.called_by(question.seq) for turn in turns)

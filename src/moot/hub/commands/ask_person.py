@@ -20,20 +20,22 @@ from moot.ports import Follower
 from moot.rules import answer_shape
 
 MAX_CHOICES = 20
-LONGEST_CHOICE = 200
+MAX_CHOICE_CHARACTERS = 200
 
 
 def checked_choices(choices: Sequence[str]) -> tuple[str, ...]:
-    """Few, short and each once: a person has to read them."""
-    kept = tuple(choice.strip() for choice in choices)
-    if len(kept) > MAX_CHOICES or any(not 0 < len(choice) <= LONGEST_CHOICE for choice in kept):
+    """Require few, short and distinct choices: a person has to read them."""
+    stripped = tuple(choice.strip() for choice in choices)
+    if len(stripped) > MAX_CHOICES or any(
+        not 0 < len(choice) <= MAX_CHOICE_CHARACTERS for choice in stripped
+    ):
         raise BadValue(
             "these choices cannot be offered",
-            detail=f"expected at most {MAX_CHOICES}, each of 1 to {LONGEST_CHOICE} characters",
+            detail=f"expected at most {MAX_CHOICES}, each of 1 to {MAX_CHOICE_CHARACTERS} characters",
         )
-    if len({choice.casefold() for choice in kept}) != len(kept):
-        raise BadValue("a choice is given twice", detail=", ".join(kept))
-    return kept
+    if len({choice.casefold() for choice in stripped}) != len(stripped):
+        raise BadValue("a choice is given twice", detail=", ".join(stripped))
+    return stripped
 
 
 def expected(
@@ -69,19 +71,19 @@ async def decided_by(
     try:
         posted = await sent(core, person.id, command, choices)
         id = str(posted.message.metadata["decision"])
-        taken = asyncio.ensure_future(_taken(follower, id))
+        decided = asyncio.ensure_future(_until_decided(follower, id))
         try:
-            if (await _kept_question(core, id)).answer_seq == 0:
-                await until_moment(core.parts.clock, taken, command.awaited)
+            if (await _stored_question(core, id)).answer_seq == 0:
+                await until_moment(core.parts.clock, decided, command.awaited)
         except asyncio.CancelledError:
             await gave_up(core.parts, posted.message, person.id)
             raise
         finally:
-            taken.cancel()
+            decided.cancel()
     finally:
         follower.close()
     await has_heard(core, posted.message)
-    question = await _kept_question(core, id)
+    question = await _stored_question(core, id)
     if not question.answer_seq:
         raise TimedOut(
             f"{person.name} did not decide within {seconds:g} s",
@@ -94,7 +96,7 @@ async def decided_by(
     return answer
 
 
-async def _taken(follower: Follower, id: str) -> None:
+async def _until_decided(follower: Follower, id: str) -> None:
     async for event in follower:
         if (
             event.type is EventType.DECISION_ANSWERED
@@ -104,8 +106,8 @@ async def _taken(follower: Follower, id: str) -> None:
             return
 
 
-async def _kept_question(core: Core, id: str) -> PersonsDecision:
-    found = await core.parts.store.records(DECISIONS.one(id))
-    if not found:
+async def _stored_question(core: Core, id: str) -> PersonsDecision:
+    decisions = await core.parts.store.records(DECISIONS.one(id))
+    if not decisions:
         raise NotFound("the question is gone: its conversation was deleted", what="decision")
-    return found[0]
+    return decisions[0]

@@ -17,8 +17,8 @@ class Bookmarks:
     async def open(self, conversation: str, client: str, *, after: int | None = None) -> OpenedBookmark:
         """A client's bookmark; a new client's is made, at the newest message or after the one it names."""
         command = open_bookmark.OpenBookmark(self._me, ConversationId(conversation), client, after)
-        found: OpenedBookmark = await self._core.do(open_bookmark, command)
-        return found
+        opened: OpenedBookmark = await self._core.do(open_bookmark, command)
+        return opened
 
     async def move(self, bookmarks: Sequence[Bookmark]) -> None:
         """Note how far clients have read, for any participants, all at once. Bookmarks that are gone stay gone."""

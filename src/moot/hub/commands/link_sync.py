@@ -1,6 +1,6 @@
 """Sync a list of links with those there are: rows of moot.toml, or what somebody applies.
 
-Which channels a decision needs is known only once it has been seen what changes; so it is asked again with these.
+Which channels a decision needs is known only when it is known what changes; so the decision is repeated with them.
 Above: process/settings_in_force.py, hub/links.py. Below: flow/sync_links.py.
 """
 
@@ -25,7 +25,7 @@ from moot.settings.problems import SettingProblem, did_you_mean, shown
 from moot.settings.values import LinkSettings
 
 TRIES: Final = 5
-"""Somebody else may change links between two looks at them; not for ever."""
+"""Tries, as others may change links in between."""
 
 
 async def synced(core: Core, command: SyncLinks, *, dry: bool = False) -> SyncedLinks:
@@ -49,13 +49,13 @@ async def channels_of(core: Core, pairs: Collection[str]) -> tuple[Conversation,
 
 
 async def _branches(core: Core, links: tuple[Link, ...]) -> tuple[ConversationId, ...]:
-    """Where what was delegated over these links is worked on."""
-    found = [await core.parts.store.records(TASKS.where(open_over=link.id)) for link in links]
-    return tuple(task.conversation for tasks in found for task in tasks if task.is_open)
+    """The conversations of tasks delegated over these links."""
+    tasks_by_link = [await core.parts.store.records(TASKS.where(open_over=link.id)) for link in links]
+    return tuple(task.conversation for tasks in tasks_by_link for task in tasks if task.is_open)
 
 
 def configured(number: int, row: Mapping[str, Json]) -> ConfiguredLink:
-    """A row of a list that somebody applies; the refusal says which."""
+    """A row of a list to apply; the refusal names the row."""
     try:
         link = convert(row, LinkSettings)
     except ValidationError as wrong:
@@ -79,7 +79,7 @@ def rows_of(file: SettingsFile) -> tuple[ConfiguredLink, ...]:
 
 
 def refuse_strangers(file: SettingsFile, known: Collection[str]) -> None:
-    """Every end of a link is somebody: an agent of moot.toml, or one that is known here."""
+    """Refuse links whose ends are neither agents of moot.toml nor known here."""
     described = [row.name for row in file.settings.agents]
     for problem in _strangers(file, {*known, *described}):
         raise file.refusal(problem)

@@ -48,7 +48,7 @@ class Questions:
 
     @contextmanager
     def posting(self) -> Iterator[None]:
-        """While a question is posted, and its number is not known yet, nothing is missed."""
+        """For the block keep early answers: the number of the question is not known yet."""
         self._posting += 1
         try:
             yield

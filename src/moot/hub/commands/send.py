@@ -26,13 +26,13 @@ async def sent(core: Core, target: str, message: Post, choices: tuple[str, ...] 
 
     try:
         return await core.do(send, to(await _taken_for(core, target)))
-    except send.Mistaken as mistake:  # it was renamed in another process, and nobody has told us yet
+    except send.Mistaken as mistake:  # renamed in another process, and not known here yet
         await core.directory.refresh()
         return await core.do(send, to(mistake.target))
 
 
 async def _taken_for(core: Core, target: str) -> ParticipantId:
-    """From memory; whom we do not know is looked for, and refused with names that come near."""
+    """The participant by name from memory, else from the store; refused with similar names if there is none."""
     try:
         return core.directory.called(target).id
     except NotFound:

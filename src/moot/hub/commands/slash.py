@@ -21,26 +21,26 @@ from moot.rules.words import slash
 AGENT_KINDS: Final = ("agent", "external")
 FAILED: Final = ("failed", "expired")
 SHOWN: Final = 10
-LONGEST_NAME: Final = 60
+MAX_NAME_CHARACTERS: Final = 60
 
 
-class Done(Struct, frozen=True):
-    """What came of a command."""
+class CommandOutcome(Struct, frozen=True):
+    """The outcome of a command."""
 
     lines: tuple[str, ...] = ()
     """For the person, as plain text; names and texts of others are in it as they are."""
     receipt: Receipt | None = None
-    """Something was said: there may be answers to wait for."""
+    """A message was posted: there may be answers to wait for."""
     cap: int = 0
     """Maximum number of turns it may set off; 0: as many as usual here."""
     waits: bool = False
-    """Something was set going."""
+    """The command has started something to wait for."""
     moved: shapes.Conversation | None = None
     """The chat continues in this conversation."""
     left: bool = False
     """The chat is over."""
     back: Hint | None = None
-    """What takes it back."""
+    """How to undo it."""
 
 
 class At(Struct, frozen=True):
@@ -56,41 +56,41 @@ class At(Struct, frozen=True):
         return [seat.name for seat in self.where.participants if seat.kind in AGENT_KINDS]
 
 
-async def carry_out(command: slash.Command, at: At) -> Done:
+async def carry_out(command: slash.Command, at: At) -> CommandOutcome:
     return await DOES[type(command)](command, at)
 
 
 # --- talking ---------------------------------------------------------------------------------------------
 
 
-async def _ask(command: slash.AskCommand, at: At) -> Done:
+async def _ask(command: slash.AskCommand, at: At) -> CommandOutcome:
     known = {name for agent in await at.hub.agents.list() for name in (agent.name, *agent.aliases)}
     question = slash.with_names_found(command, known.__contains__)
     if question.text:
         cap = len(set(question.names)) if at.where.kind == "group" else 0
         receipt = await at.hub.post(at.where.id, question.text, force=question.names, max_turns=cap or None)
-        return Done(receipt=receipt, cap=cap, waits=True)
+        return CommandOutcome(receipt=receipt, cap=cap, waits=True)
     last = await newest_of_a_person(at.hub, at.where.id)
     if last is None:
         raise BadValue("there is no message here to ask about", fix=("/ask NAME... TEXT",))
     receipt = await at.hub.deliveries.ask_again(last.id, question.names)
-    return Done(receipt=receipt, cap=len(set(question.names)), waits=True)
+    return CommandOutcome(receipt=receipt, cap=len(set(question.names)), waits=True)
 
 
-async def _all(command: slash.AllCommand, at: At) -> Done:
+async def _all(command: slash.AllCommand, at: At) -> CommandOutcome:
     receipt = await at.hub.post(at.where.id, command.text, force=at.agents)
-    return Done(receipt=receipt, waits=True)
+    return CommandOutcome(receipt=receipt, waits=True)
 
 
-async def _retry(_: slash.RetryCommand, at: At) -> Done:
+async def _retry(_: slash.RetryCommand, at: At) -> CommandOutcome:
     last = await newest_of_a_person(at.hub, at.where.id)
     parts = (await at.hub.why(last.id)).agents if last is not None else ()
     failed = [part.agent for part in parts if part.state in FAILED]
     if last is None or not failed:
-        return Done(("no turn failed here: there is nothing to retry",))
+        return CommandOutcome(("no turn failed here: there is nothing to retry",))
     receipt = await at.hub.deliveries.ask_again(last.id, failed)
     again = f"asking {', '.join(failed)} again"
-    return Done((again,), receipt=receipt, cap=len(failed), waits=True)
+    return CommandOutcome((again,), receipt=receipt, cap=len(failed), waits=True)
 
 
 async def newest_of_a_person(hub: Hub, conversation: str) -> shapes.Message | None:
@@ -98,8 +98,8 @@ async def newest_of_a_person(hub: Hub, conversation: str) -> shapes.Message | No
     return next((m for m in reversed(recent) if m.kind == "human" and not m.metadata.get("deleted")), None)
 
 
-async def newest_asked(hub: Hub, conversation: str) -> shapes.Message | None:
-    """What a person said last, or where none has, an agent: notices and what tools answered ask nobody."""
+async def newest_question(hub: Hub, conversation: str) -> shapes.Message | None:
+    """The last message of a person, or else of an agent: notices and tool results ask nobody."""
     person = await newest_of_a_person(hub, conversation)
     if person is not None:
         return person
@@ -107,49 +107,49 @@ async def newest_asked(hub: Hub, conversation: str) -> shapes.Message | None:
     return next((m for m in reversed(recent) if m.kind not in ("system", "tool")), None)
 
 
-async def _continue(_: slash.ContinueCommand, at: At) -> Done:
+async def _continue(_: slash.ContinueCommand, at: At) -> CommandOutcome:
     moved = await at.hub.conversations.resume(at.where.id)
-    return Done(("resumed" if moved else "nothing was stopped here",), waits=moved)
+    return CommandOutcome(("resumed" if moved else "nothing was stopped here",), waits=moved)
 
 
-async def _stop(command: slash.StopCommand, at: At) -> Done:
+async def _stop(command: slash.StopCommand, at: At) -> CommandOutcome:
     stopped = await at.hub.conversations.stop(at.where.id, command.agent or None)
-    return Done((f"stopped {', '.join(stopped)}" if stopped else "nobody is speaking here",))
+    return CommandOutcome((f"stopped {', '.join(stopped)}" if stopped else "nobody is speaking here",))
 
 
-async def _switch(command: slash.SwitchCommand, at: At) -> Done:
+async def _switch(command: slash.SwitchCommand, at: At) -> CommandOutcome:
     if any(at.channel):
         return await _at_a_terminal(command, at)
-    return Done(moved=await at.hub.conversations.get(command.place.lstrip("#")))
+    return CommandOutcome(moved=await at.hub.conversations.get(command.place.lstrip("#")))
 
 
-async def _turns(command: slash.TurnsCommand, at: At) -> Done:
+async def _turns(command: slash.TurnsCommand, at: At) -> CommandOutcome:
     newest = sorted(await at.hub.turns(conversation=at.where.id), key=lambda turn: int(turn.id))
     lines = [
         f"turn {turn.id}: {turn.agent} {turn.state}, {turn.reason}" for turn in newest[-command.number :]
     ]
-    return Done(tuple(lines) or ("nobody has had a turn here yet",))
+    return CommandOutcome(tuple(lines) or ("nobody has had a turn here yet",))
 
 
-async def _at_a_terminal(command: slash.Command, at: At) -> Done:
-    """What concerns somebody's own screen and files, where there is none."""
+async def _at_a_terminal(command: slash.Command, at: At) -> CommandOutcome:
+    """Commands for a terminal's own screen and files, given where there is none."""
     name = type(command).__name__.removesuffix("Command").lower()
     raise BadValue(f"/{name} is for chats in a terminal; nothing was done")
 
 
-async def _why(command: slash.WhyCommand, at: At) -> Done:
-    newest = None if command.number else await newest_asked(at.hub, at.where.id)
+async def _why(command: slash.WhyCommand, at: At) -> CommandOutcome:
+    newest = None if command.number else await newest_question(at.hub, at.where.id)
     seq = command.number or (newest.seq if newest is not None else 0)
-    found = await at.hub.why(f"{at.where.id}:{seq}")
-    return Done(tuple(map(str, found.agents)))
+    why = await at.hub.why(f"{at.where.id}:{seq}")
+    return CommandOutcome(tuple(map(str, why.agents)))
 
 
 # --- groups ----------------------------------------------------------------------------------------------
 
 
-async def _create(command: slash.GroupCreateCommand, at: At) -> Done:
+async def _create(command: slash.GroupCreateCommand, at: At) -> CommandOutcome:
     made = await create_group(at.hub, command.names, channel=at.channel)
-    return Done((f"created {made.name} with {', '.join(_members(made))}",), moved=made)
+    return CommandOutcome((f"created {made.name} with {', '.join(_members(made))}",), moved=made)
 
 
 async def create_group(
@@ -159,10 +159,10 @@ async def create_group(
     if name:
         return await hub.conversations.create(name, participants=names, channel=channel)
     for agent in names:
-        await hub.agents.get(agent)  # a name nobody has is refused before it becomes part of another
-    base = "-".join(names)[:LONGEST_NAME].rstrip("-")
-    taken = {found.name for found in await hub.conversations.list()}
-    free = next(made for made in _numbered(base) if made not in taken)
+        await hub.agents.get(agent)  # unknown names are refused before they become part of a new one
+    base = "-".join(names)[:MAX_NAME_CHARACTERS].rstrip("-")
+    used_names = {conversation.name for conversation in await hub.conversations.list()}
+    free = next(name for name in _numbered(base) if name not in used_names)
     return await hub.conversations.create(free, participants=names, channel=channel)
 
 
@@ -171,7 +171,7 @@ def _numbered(base: str) -> Iterator[str]:
     yield from (f"{base}-{number}" for number in count(2))
 
 
-async def _add(command: slash.GroupAddCommand, at: At) -> Done:
+async def _add(command: slash.GroupAddCommand, at: At) -> CommandOutcome:
     if at.where.kind == "direct":
         together = " ".join(dict.fromkeys((*at.agents, *command.names)))
         raise BadValue(
@@ -183,37 +183,37 @@ async def _add(command: slash.GroupAddCommand, at: At) -> Done:
     return await _moved_to_itself(at)
 
 
-async def _remove(command: slash.GroupRemoveCommand, at: At) -> Done:
+async def _remove(command: slash.GroupRemoveCommand, at: At) -> CommandOutcome:
     for name in command.names:
         await at.hub.conversations.leave(at.where.id, name)
     return await _moved_to_itself(at)
 
 
-async def _moved_to_itself(at: At) -> Done:
+async def _moved_to_itself(at: At) -> CommandOutcome:
     """The same conversation, as it is now."""
     now = await at.hub.conversations.get(at.where.id)
-    return Done((f"{now.name}: {', '.join(_members(now))}",), moved=now)
+    return CommandOutcome((f"{now.name}: {', '.join(_members(now))}",), moved=now)
 
 
-async def _list(_: slash.GroupListCommand, at: At) -> Done:
+async def _list(_: slash.GroupListCommand, at: At) -> CommandOutcome:
     now = await at.hub.conversations.get(at.where.id)
     members = [f"  {seat.name} ({seat.kind})" for seat in now.participants]
-    return Done((f"{now.name}, {now.kind}", *members, *settings_lines(now)))
+    return CommandOutcome((f"{now.name}, {now.kind}", *members, *settings_lines(now)))
 
 
-async def _dissolve(_: slash.GroupDissolveCommand, at: At) -> Done:
+async def _dissolve(_: slash.GroupDissolveCommand, at: At) -> CommandOutcome:
     if at.where.kind != "group":
         raise BadValue(
             f"{at.where.name} is not a group", detail="only groups can be dissolved", fix=("/archive",)
         )
     await at.hub.conversations.dissolve(at.where.id)
-    home = at.where.home if not any(at.channel) else ""  # a chat elsewhere goes back by itself
+    home = at.where.home if not any(at.channel) else ""  # a bridged chat goes back by itself
     back = await at.hub.conversations.implicit([home]) if home else None
     sentence = f"{at.where.name} is dissolved; its history stays readable under that name"
-    return Done((sentence,), moved=back, left=back is None)
+    return CommandOutcome((sentence,), moved=back, left=back is None)
 
 
-async def _config(command: slash.GroupConfigCommand, at: At) -> Done:
+async def _config(command: slash.GroupConfigCommand, at: At) -> CommandOutcome:
     now = await at.hub.conversations.get(at.where.id)
     if command.value:
         now = await configure(at.hub, now, command.key, command.value)
@@ -221,7 +221,7 @@ async def _config(command: slash.GroupConfigCommand, at: At) -> Done:
         check_setting(now, command.key)
     lines = settings_lines(now)
     chosen = [line for line in lines if not command.key or line.split()[0] == command.key]
-    return Done(tuple(chosen), moved=now if command.value else None)
+    return CommandOutcome(tuple(chosen), moved=now if command.value else None)
 
 
 async def configure(hub: Hub, where: shapes.Conversation, key: str, value: str) -> shapes.Conversation:
@@ -249,10 +249,10 @@ def settings_lines(where: shapes.Conversation) -> tuple[str, ...]:
 # --- looking around --------------------------------------------------------------------------------------
 
 
-async def _agents(_: slash.AgentsCommand, at: At) -> Done:
-    found = await at.hub.agents.list()
+async def _agents(_: slash.AgentsCommand, at: At) -> CommandOutcome:
+    agents = await at.hub.agents.list()
     here = set(at.agents)
-    return Done(tuple(_agent_line(agent, here=agent.name in here) for agent in found))
+    return CommandOutcome(tuple(_agent_line(agent, here=agent.name in here) for agent in agents))
 
 
 def _agent_line(agent: shapes.Agent, *, here: bool) -> str:
@@ -260,7 +260,7 @@ def _agent_line(agent: shapes.Agent, *, here: bool) -> str:
     return ", ".join(part for part in (agent.name, state, agent.role, "" if here else "not here") if part)
 
 
-async def _name(command: slash.NameCommand, at: At) -> Done:
+async def _name(command: slash.NameCommand, at: At) -> CommandOutcome:
     if not command.agent and len(at.agents) != 1:
         raise BadName(
             "which agent should be renamed?",
@@ -269,25 +269,29 @@ async def _name(command: slash.NameCommand, at: At) -> Done:
         )
     before = command.agent or at.agents[0]
     await at.hub.agents.rename(before, command.new)
-    return Done((f"{before} is now called {command.new}",), moved=await at.hub.conversations.get(at.where.id))
+    return CommandOutcome(
+        (f"{before} is now called {command.new}",), moved=await at.hub.conversations.get(at.where.id)
+    )
 
 
-async def _inbox(_: slash.InboxCommand, at: At) -> Done:
+async def _inbox(_: slash.InboxCommand, at: At) -> CommandOutcome:
     waiting = [
         each.message for each in await at.hub.inbox(unread=True) if each.message.conversation != at.where.id
     ]
     named = await _addresses(at.hub, waiting)
     lines = [one_line(named[message.id], message) for message in waiting]
-    return Done(tuple(lines) or ("no messages for you",))
+    return CommandOutcome(tuple(lines) or ("no messages for you",))
 
 
-async def _search(command: slash.SearchCommand, at: At) -> Done:
+async def _search(command: slash.SearchCommand, at: At) -> CommandOutcome:
     hits = await at.hub.search(command.query, limit=SHOWN)
     if not hits:
         removed = await at.hub.inspector.narrowest(command.query)
-        return Done((removed.sentence() if removed else "nothing found",))
+        return CommandOutcome((removed.sentence() if removed else "nothing found",))
     named = await _addresses(at.hub, [hit.message for hit in hits])
-    return Done(tuple(f"{named[hit.message.id]}  {hit.message.sender}: {hit.snippet}" for hit in hits))
+    return CommandOutcome(
+        tuple(f"{named[hit.message.id]}  {hit.message.sender}: {hit.snippet}" for hit in hits)
+    )
 
 
 async def _addresses(hub: Hub, messages: Sequence[shapes.Message]) -> dict[str, str]:
@@ -303,52 +307,52 @@ def one_line(address: str, message: shapes.Message) -> str:
     return f"{address}  {message.sender}: {first[:80]}{'…' if first != whole else ''}"
 
 
-async def _note(command: slash.ShowNoteCommand, at: At) -> Done:
+async def _note(command: slash.ShowNoteCommand, at: At) -> CommandOutcome:
     if command.name:
         note = await at.hub.notes.get(command.name)
         head = f"{note.name}, v{note.version} by {note.updated_by}"
-        return Done((head, *(note.text.splitlines() or ("(empty)",))))
+        return CommandOutcome((head, *(note.text.splitlines() or ("(empty)",))))
     names = [f"{note.name}, v{note.version} by {note.updated_by}" for note in await at.hub.notes.list()]
-    return Done(tuple(names) or ("there are no notes yet",))
+    return CommandOutcome(tuple(names) or ("there are no notes yet",))
 
 
-async def _append(command: slash.AppendNoteCommand, at: At) -> Done:
+async def _append(command: slash.AppendNoteCommand, at: At) -> CommandOutcome:
     note = await at.hub.notes.append(command.name, command.text)
-    return Done((f"{note.name} is at v{note.version} now",))
+    return CommandOutcome((f"{note.name} is at v{note.version} now",))
 
 
-async def _links(command: slash.LinksCommand, at: At) -> Done:
-    found = await at.hub.links.list(between=command.agent or None)
-    return Done(tuple(link.sentence for link in found) or ("no links",))
+async def _links(command: slash.LinksCommand, at: At) -> CommandOutcome:
+    links = await at.hub.links.list(between=command.agent or None)
+    return CommandOutcome(tuple(link.sentence for link in links) or ("no links",))
 
 
-async def _spawn(command: slash.SpawnCommand, at: At) -> Done:
-    made = await at.hub.spawn(command.template, task=command.task)
-    given = f", and was given the task {made.task.id}" if made.task is not None else ""
-    return Done((f"{made.agent} was started from the template {made.template}{given}",))
+async def _spawn(command: slash.SpawnCommand, at: At) -> CommandOutcome:
+    spawned = await at.hub.spawn(command.template, task=command.task)
+    task_text = f", and was given the task {spawned.task.id}" if spawned.task is not None else ""
+    return CommandOutcome((f"{spawned.agent} was started from the template {spawned.template}{task_text}",))
 
 
-async def _archive(_: slash.ArchiveCommand, at: At) -> Done:
+async def _archive(_: slash.ArchiveCommand, at: At) -> CommandOutcome:
     await at.hub.conversations.archive(at.where.id)
     back = Hint(Act.UNARCHIVE, conversation=at.where.id, id=at.where.id)
-    return Done((f"{at.where.name} is archived",), left=True, back=back)
+    return CommandOutcome((f"{at.where.name} is archived",), left=True, back=back)
 
 
-async def _help(command: slash.HelpCommand, _: At) -> Done:
-    return Done(
+async def _help(command: slash.HelpCommand, _: At) -> CommandOutcome:
+    return CommandOutcome(
         tuple(f"{form:<{slash.FORM_WIDTH}}{meaning}" for form, meaning in slash.help_lines(command.name))
     )
 
 
-async def _quit(_: slash.QuitCommand, __: At) -> Done:
-    return Done(left=True)
+async def _quit(_: slash.QuitCommand, __: At) -> CommandOutcome:
+    return CommandOutcome(left=True)
 
 
 def _members(where: shapes.Conversation) -> list[str]:
     return [seat.name for seat in where.participants]
 
 
-DOES: Final[dict[type[Any], Callable[[Any, At], Awaitable[Done]]]] = {
+DOES: Final[dict[type[Any], Callable[[Any, At], Awaitable[CommandOutcome]]]] = {
     slash.AskCommand: _ask,
     slash.AllCommand: _all,
     slash.RetryCommand: _retry,

@@ -34,11 +34,11 @@ log = structlog.get_logger("moot.spawn")
 WRITERS = frozenset({"command", "acp"})
 """Brains that are programs, which edit files."""
 HERE = "."
-"""A template's project that says nothing: it works where whoever starts it works."""
+"""A template's project that means: where its spawner works."""
 
 
 class SpawnOrder(Struct, frozen=True):
-    """What somebody wants started."""
+    """A request to start an agent."""
 
     template: str
     name: str
@@ -52,8 +52,8 @@ async def spawned(speaker: Speaker, order: SpawnOrder) -> SpawnedAgent:
     settings, home = core.parts.settings, core.parts.home
     author = await core.directory.participant(speaker.me)
     template = _template(settings, order.template)
-    kept = await core.parts.store.records(SPAWNED.all())
-    behind = row_behind(settings, author, kept)
+    records = await core.parts.store.records(SPAWNED.all())
+    behind = row_behind(settings, author, records)
     project = _project(core, author, template, order.project, behind)
     row = row_of(template, order.name or order.template, project)
     spec(row, home)  # what cannot be run is refused here
@@ -61,7 +61,7 @@ async def spawned(speaker: Speaker, order: SpawnOrder) -> SpawnedAgent:
         author=author.id,
         template=order.template,
         newcomer=_newcomer(template, order.name, project),
-        allowed=allowed(core, author, kept),
+        allowed=allowed(core, author, records),
         beyond=tuple(beyond(row, behind)) if behind is not None else (),
         elsewhere=_elsewhere(core, author, template, project, behind),
         task=speaker.checked(order.task) if order.task else "",
@@ -75,7 +75,7 @@ async def spawned(speaker: Speaker, order: SpawnOrder) -> SpawnedAgent:
     await core.directory.refresh()
     try:
         await core.run_spawned()
-    except Exception as trouble:  # it is started, whoever runs it: the next look tries again
+    except Exception as trouble:  # it is stored as started; the next look tries to run it again
         log.warning(
             "could not be run at once", action="spawn_not_run", agent=done.who.name, error=repr(trouble)
         )
@@ -83,8 +83,8 @@ async def spawned(speaker: Speaker, order: SpawnOrder) -> SpawnedAgent:
 
 
 def _template(settings: Settings, name: str) -> TemplateSettings:
-    found = settings.templates.get(name)
-    if found is None:
+    template = settings.templates.get(name)
+    if template is None:
         known = list(settings.templates)
         raise NotFound(
             f'no template is called "{name}"',
@@ -94,7 +94,7 @@ def _template(settings: Settings, name: str) -> TemplateSettings:
             fix=(Hint(Act.EDIT_SETTINGS),),
             ref=name,
         )
-    return found
+    return template
 
 
 def _newcomer(template: TemplateSettings, name: str, project: str) -> Newcomer:
@@ -129,32 +129,32 @@ def row_of(template: TemplateSettings, name: str, project: str) -> AgentSettings
 # --- which templates ------------------------------------------------------------------------------------------
 
 
-def allowed(core: Core, who: Participant, kept: Sequence[SpawnRecord]) -> tuple[str, ...]:
-    """The templates that an agent may start from: what its row says, or the template it was started from, and then no
-    more than whoever started it may. People may start from all of them."""
-    return tuple(sorted(_allowed(core, who, kept)))
+def allowed(core: Core, who: Participant, records: Sequence[SpawnRecord]) -> tuple[str, ...]:
+    """The templates an agent may start from: those of its row, or of the template it was started from, limited to those
+    of its spawner. People may use all of them."""
+    return tuple(sorted(_allowed(core, who, records)))
 
 
-def _allowed(core: Core, who: Participant, kept: Sequence[SpawnRecord]) -> frozenset[str]:
+def _allowed(core: Core, who: Participant, records: Sequence[SpawnRecord]) -> frozenset[str]:
     settings = core.parts.settings
     if not who.speaks_in_turns:
         return frozenset(settings.templates)
-    record = _record(settings, who, kept)
+    record = _record(settings, who, records)
     if record is None:
-        row = row_behind(settings, who, kept)
+        row = row_behind(settings, who, records)
         if row is None and who.removed:
-            return frozenset()  # it was started once, and nobody remembers by whom
+            return frozenset()  # its spawner is no longer on record
         return _named(settings, row.spawns if row is not None else settings.spawn.outside_agents)
     template, above = settings.templates.get(record.template), core.directory.known(record.by)
     if template is None or above is None:
         return frozenset()
-    return _named(settings, template.spawns) & _allowed(core, above, kept)
+    return _named(settings, template.spawns) & _allowed(core, above, records)
 
 
-def row_behind(settings: Settings, who: Participant, kept: Sequence[SpawnRecord]) -> AgentSettings | None:
+def row_behind(settings: Settings, who: Participant, records: Sequence[SpawnRecord]) -> AgentSettings | None:
     """What moot.toml says of an agent: its row, or the template it was started from. None for people, and for agents
     that come from outside."""
-    record = _record(settings, who, kept)
+    record = _record(settings, who, records)
     if record is None:
         return _row(settings, who)
     template = settings.templates.get(record.template)
@@ -165,11 +165,11 @@ def _row(settings: Settings, who: Participant) -> AgentSettings | None:
     return next((row for row in settings.agents if row.name in (who.id, who.name, *who.aliases)), None)
 
 
-def _record(settings: Settings, who: Participant, kept: Sequence[SpawnRecord]) -> SpawnRecord | None:
-    """How it was started, also where it has gone since: what it started goes on under the same rules. None where
-    moot.toml has made it one of its own meanwhile."""
-    found = next((one for one in kept if one.agent == who.id), None)
-    return found if found is None or found.lives or _row(settings, who) is None else None
+def _record(settings: Settings, who: Participant, records: Sequence[SpawnRecord]) -> SpawnRecord | None:
+    """How it was started, even if it has retired: the agents it started keep its rules. None if moot.toml has a row for
+    it by now."""
+    record = next((each for each in records if each.agent == who.id), None)
+    return record if record is None or record.lives or _row(settings, who) is None else None
 
 
 def _named(settings: Settings, names: tuple[str, ...]) -> frozenset[str]:
@@ -181,16 +181,18 @@ def _named(settings: Settings, names: tuple[str, ...]) -> frozenset[str]:
 
 
 def _project(
-    core: Core, author: Participant, template: TemplateSettings, wanted: str, behind: AgentSettings | None
+    core: Core, author: Participant, template: TemplateSettings, requested: str, behind: AgentSettings | None
 ) -> str:
     """The folder it gets; for an agent that starts one, inside what the owner's settings open to it."""
     home = core.parts.home
-    if wanted:
-        check_described(project=wanted)
-        check_project(home, str(home.folder(wanted)))
-        if not home.folder(wanted).is_dir():
-            raise BadValue(f"project = {shown(wanted)} is no folder", detail="expected a folder that exists")
-        return str(home.folder(wanted))
+    if requested:
+        check_described(project=requested)
+        check_project(home, str(home.folder(requested)))
+        if not home.folder(requested).is_dir():
+            raise BadValue(
+                f"project = {shown(requested)} is no folder", detail="expected a folder that exists"
+            )
+        return str(home.folder(requested))
     if own := _own(home, template.project):
         return own
     theirs = _own(home, author.project)
@@ -212,8 +214,8 @@ def _elsewhere(
     home = core.parts.home
     if not author.speaks_in_turns or not project:
         return ""
-    given = _own(home, behind.project) if behind is not None else ""
-    first = given or _own(home, template.project)
+    own_project = _own(home, behind.project) if behind is not None else ""
+    first = own_project or _own(home, template.project)
     roots = [home.folder(root) for root in (first, *core.parts.settings.spawn.directories) if root]
     if any(Path(project).is_relative_to(root) for root in roots):
         return ""
@@ -224,7 +226,7 @@ def _elsewhere(
 
 
 async def shape_of(core: Core, done: SpawnedAgent) -> shapes.Spawned:
-    """The answer to whoever started it, with its first task and the turn for that."""
+    """The answer to its spawner, with its first task and the turn for it."""
     names = core.directory.name
     link = done.link.id if done.link is not None else None
     shape = shapes.Spawned.of(done.record, names, link=link)

@@ -1,4 +1,4 @@
-"""What a started agent may do: no more than whoever starts it, wherever the two can be compared.
+"""What a started agent may do: no more than its spawner, wherever the two can be compared.
 
 The owner's template says what is started, and the owner's row of the spawner how much of that it can hand on: rights
 are passed on, never made. Above: spawn.py. Below: nothing; it compares two rows of moot.toml.
@@ -17,7 +17,7 @@ ORDER: Final = (CliPermissions.READ, CliPermissions.EDIT, CliPermissions.ASK, Cl
 
 
 def beyond(child: AgentSettings, parent: AgentSettings) -> list[str]:
-    """What the child would have and its spawner has not, each in words that say what of which row it is."""
+    """The rights that the child would have and its spawner has not, each as a sentence that names the row."""
     return [*_of_programs(child, parent), *_of_tools(child, parent)]
 
 

@@ -18,12 +18,12 @@ from moot.model.records.token import TOKENS, Token, TokenId, TokenKind, TokenSco
 
 USUAL = (TokenScope.READ, TokenScope.POST)
 SECRET_BYTES = 32
-LONGEST = 256
+MAX_TOKEN_CHARACTERS = 256
 MAX_KEPT = 10_000
 
 
 class Bearer(Struct, frozen=True):
-    """Who a good token belongs to, and what it is good for."""
+    """The participant of a valid token, and what the token allows."""
 
     id: ParticipantId
     name: str
@@ -58,15 +58,15 @@ def checked(scopes: Sequence[str]) -> tuple[TokenScope, ...]:
 async def issue(
     core: Core, me: ParticipantId, name: str, scopes: Sequence[str], shown: str = ""
 ) -> shapes.IssuedToken:
-    wanted = checked(scopes)
+    granted = checked(scopes)
     who = await core.directory.participant(name)
     token = fresh("hu" if who.kind is Kind.HUMAN else "ag", who.id)
-    order = issue_token.IssueToken(me, who.id, _fresh_id(), digest_of(token), wanted, shown)
-    made: Token = await core.do(issue_token, order)
+    command = issue_token.IssueToken(me, who.id, _fresh_id(), digest_of(token), granted, shown)
+    made: Token = await core.do(issue_token, command)
     return shapes.IssuedToken(made.id, who.name, token, tuple(scope.value for scope in made.scopes))
 
 
-async def listed(core: Core, name: str) -> list[shapes.Token]:
+async def list_tokens(core: Core, name: str) -> list[shapes.Token]:
     who = await core.directory.participant(name)
     return [
         shapes.Token.of(token, core.directory.name)
@@ -93,7 +93,7 @@ async def sign_in_code(core: Core, me: ParticipantId, name: str, seconds: float)
 
 
 async def signed_in(core: Core, code: str) -> shapes.SignedIn:
-    """A code for a token; whose it is, the code says."""
+    """Exchange a sign-in code for a token of its participant."""
     digest = digest_of(code)
     known = await core.parts.store.records(TOKENS.where(digest=digest))
     if not known:
@@ -112,60 +112,66 @@ def _fresh_id() -> TokenId:
 
 
 class Bearers:
-    """Whose tokens are, kept by what they hash to: that never changes. Whether one is still good does; it is read for
-    every read, and settled inside the decision of every write (flow/steps/admission.py)."""
+    """The participants of tokens, cached by hash: they never change. Whether a token is still valid may change; that is
+    read for every read, and checked inside the decision of every write (flow/steps/admission.py)."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._kept: OrderedDict[str, Bearer] = OrderedDict()
+        self._cache: OrderedDict[str, Bearer] = OrderedDict()
         self._used: dict[TokenId, float] = {}
 
     async def of(self, token: str, *, settled_later: bool = False) -> Bearer | None:
-        """Whose a token is; None where it is nobody's, or revoked. With `settled_later` one that is kept is not
-        looked at again: whatever is done with it looks."""
-        if len(token) > LONGEST:
+        """The bearer of a token; None if it is unknown or revoked. With `settled_later` a cached one is not checked
+        again: the decision it is used for checks it."""
+        if len(token) > MAX_TOKEN_CHARACTERS:
             return None
         digest = digest_of(token)
-        kept = self._kept.get(digest)
-        if kept is None or not settled_later or kept.in_browser:  # what the owner does, no decision looks at
+        bearer = self._cache.get(digest)
+        if bearer is None or not settled_later or bearer.in_browser:  # no decision checks the owner's token
             known = await self._core.parts.store.records(TOKENS.where(digest=digest))
-            found = known[0] if known else None
-            if found is None or not self._lets_in(found) or not hmac.compare_digest(found.digest, digest):
-                self._kept.pop(digest, None)
+            token_row = known[0] if known else None
+            if (
+                token_row is None
+                or not self._lets_in(token_row)
+                or not hmac.compare_digest(token_row.digest, digest)
+            ):
+                self._cache.pop(digest, None)
                 return None
-            kept = kept or await self._read(found)
-        if kept is not None:
-            self._note_use(kept.token)
-            kept = structs.replace(kept, name=self._core.directory.name(kept.id))
-        return kept
+            bearer = bearer or await self._read(token_row)
+        if bearer is not None:
+            self._note_use(bearer.token)
+            bearer = structs.replace(bearer, name=self._core.directory.name(bearer.id))
+        return bearer
 
     async def is_good(self, bearer: TokenId, participant: ParticipantId) -> bool:
-        """Whether a token that was shown before is still good. One that is not is kept no longer: with the next
-        request it is a stranger's, which counts for nobody."""
+        """Whether a token that was presented before is still valid. If not, it is dropped from the cache: the next
+        request with it is a stranger's."""
         mine = await self._core.parts.store.records(TOKENS.where(participant=participant))
         good = any(token.id == bearer and self._lets_in(token) for token in mine)
         if not good:
-            self._kept = OrderedDict((key, kept) for key, kept in self._kept.items() if kept.token != bearer)
+            self._cache = OrderedDict(
+                (key, kept) for key, kept in self._cache.items() if kept.token != bearer
+            )
             self._used.pop(bearer, None)
         return good
 
     def _lets_in(self, token: Token) -> bool:
         return token.kind is not TokenKind.CODE and token.is_good(self._core.parts.clock.now())
 
-    async def _read(self, found: Token) -> Bearer | None:
-        who = await self._core.parts.store.participant(found.participant)
+    async def _read(self, token: Token) -> Bearer | None:
+        who = await self._core.parts.store.participant(token.participant)
         if who is None:
             return None
-        scopes = frozenset(scope.value for scope in found.scopes)
-        self._used[found.id] = found.used_at
-        in_browser = found.kind is TokenKind.BROWSER
+        scopes = frozenset(scope.value for scope in token.scopes)
+        self._used[token.id] = token.used_at
+        in_browser = token.kind is TokenKind.BROWSER
         is_owner = in_browser and who.id == self._core.user
         human = who.kind is Kind.HUMAN
-        self._kept[found.digest] = Bearer(who.id, who.name, human, scopes, found.id, in_browser, is_owner)
-        if len(self._kept) > MAX_KEPT:
-            _, oldest = self._kept.popitem(last=False)
+        self._cache[token.digest] = Bearer(who.id, who.name, human, scopes, token.id, in_browser, is_owner)
+        if len(self._cache) > MAX_KEPT:
+            _, oldest = self._cache.popitem(last=False)
             self._used.pop(oldest.token, None)
-        return self._kept[found.digest]
+        return self._cache[token.digest]
 
     def _note_use(self, token: TokenId) -> None:
         """Kept to the minute."""

@@ -72,20 +72,20 @@ class BridgeRecords:
         return next(iter(await self._core.parts.store.records(BRIDGE_CHATS.one(bridge, chat))), None)
 
     async def chats(self, bridge: str) -> list[BridgeChat]:
-        found = await self._core.parts.store.records(BRIDGE_CHATS.all())
-        return [chat for chat in found if chat.bridge == bridge]
+        chats = await self._core.parts.store.records(BRIDGE_CHATS.all())
+        return [chat for chat in chats if chat.bridge == bridge]
 
     async def account(self, bridge: str, account: str) -> BridgeAccount | None:
-        found = await self._core.parts.store.records(BRIDGE_ACCOUNTS.one(bridge, account))
-        return next(iter(found), None)
+        accounts = await self._core.parts.store.records(BRIDGE_ACCOUNTS.one(bridge, account))
+        return next(iter(accounts), None)
 
     async def arrival(self, bridge: str, key: str) -> BridgeArrival | None:
         return next(iter(await self._core.parts.store.records(ARRIVALS.one(bridge, key))), None)
 
     async def queued(self, bridge: str) -> list[BridgePost]:
         """What waits to be sent, in the order in which it was said."""
-        found = await self._core.parts.store.records(BRIDGE_POSTS.where(state=BridgePostState.QUEUED))
-        return sorted((p for p in found if p.bridge == bridge), key=lambda post: (post.chat, post.place))
+        posts = await self._core.parts.store.records(BRIDGE_POSTS.where(state=BridgePostState.QUEUED))
+        return sorted((p for p in posts if p.bridge == bridge), key=lambda post: (post.chat, post.place))
 
     async def posts(self, lookup: Lookup[BridgePost]) -> list[BridgePost]:
         return await self._core.parts.store.records(lookup)
@@ -94,20 +94,20 @@ class BridgeRecords:
         self, bridge: str, chat: str, external: str, *, by: str | None = None
     ) -> BridgePost | None:
         """The post that a chat app knows by this id; where ids differ per account, the one by this agent's bot."""
-        found = (
+        posts = (
             await self._core.parts.store.records(BRIDGE_POSTS.where(external=external)) if external else []
         )
-        here = [post for post in found if (post.bridge, post.chat) == (bridge, chat)]
+        here = [post for post in posts if (post.bridge, post.chat) == (bridge, chat)]
         return next((post for post in here if by in (None, post.speaker)), None)
 
     async def asking(self, message: Message) -> PersonsDecision | None:
         """The decision that a message asks for, while it is open."""
-        found = await self._core.parts.store.records(DECISIONS.where(by=message.author))
+        decisions = await self._core.parts.store.records(DECISIONS.where(by=message.author))
         now = self.clock.now()
         return next(
             (
                 one
-                for one in found
+                for one in decisions
                 if (one.conversation, one.seq) == (message.conversation, message.seq)
                 and one.state_at(now) is DecisionState.OPEN
             ),
@@ -116,8 +116,8 @@ class BridgeRecords:
 
     async def decision(self, id: str) -> PersonsDecision | None:
         """A decision, while it is open."""
-        found = await self._core.parts.store.records(DECISIONS.one(id))
-        return next((one for one in found if one.state_at(self.clock.now()) is DecisionState.OPEN), None)
+        decisions = await self._core.parts.store.records(DECISIONS.one(id))
+        return next((one for one in decisions if one.state_at(self.clock.now()) is DecisionState.OPEN), None)
 
     async def began_with(self, decision: PersonsDecision) -> Message | None:
         """The message that set off the chain in which somebody is asked to decide."""
@@ -170,29 +170,29 @@ class BridgeRecords:
         return await self._core.do(hold_bridge, command)
 
     async def coded_at(self, bridge: str) -> dict[str, float]:
-        """Chat → when the code was made that paired it, as long as that is kept."""
-        found = await self._core.parts.store.records(PAIRING_CODES.all())
-        used = sorted((code.created_at, code.used_by) for code in found if code.bridge == bridge)
+        """Chat → when the code that paired it was made, as long as the code is kept."""
+        codes = await self._core.parts.store.records(PAIRING_CODES.all())
+        used = sorted((code.created_at, code.used_by) for code in codes if code.bridge == bridge)
         return {chat: at for at, chat in used if chat}
 
     async def is_usable(self, bridge: str, digest: str) -> bool:
         """Whether a code pairs a chat now; the decision that pairs it looks again."""
-        found = await self._core.parts.store.records(PAIRING_CODES.one(digest))
+        codes = await self._core.parts.store.records(PAIRING_CODES.one(digest))
         now = self.clock.now()
-        return any(code.bridge == bridge and not code.used_by and code.until > now for code in found)
+        return any(code.bridge == bridge and not code.used_by and code.until > now for code in codes)
 
     def posting(self, author: ParticipantId, conversation: str, text: str, **fields: Any) -> Post:
-        """A message that somebody wrote, checked and ready to be heard."""
+        """A person's message, checked and ready for `hear`."""
         return Speaker(self._core, author).posting(conversation, text, **fields)
 
     def posting_again(self, author: ParticipantId, message: shapes.Message, agents: Sequence[str]) -> Post:
-        """What was said before, asked of these agents; whom it named then is not asked by it."""
+        """An earlier message, put to these agents only, not to those it names."""
         fields = {"reply_to": message.seq, "force": agents, "max_turns": len(agents)}
         text, facts = outcomes.again_of(message), {"again": message.id}
         command = self.posting(author, message.conversation, text, metadata=facts, **fields)
         return structs.replace(command, mentions=())
 
     async def bound(self, conversations: Sequence[ConversationId]) -> set[ConversationId]:
-        """Those of some conversations that are there and open."""
-        found = [await self._core.parts.store.conversation(ref) for ref in conversations if ref]
-        return {one.id for one in found if one is not None and not one.archived}
+        """Those of these conversations that exist and are not archived."""
+        existing = [await self._core.parts.store.conversation(ref) for ref in conversations if ref]
+        return {one.id for one in existing if one is not None and not one.archived}

@@ -1,4 +1,4 @@
-"""`hub.bridges`: what the owner does about chats elsewhere: pairs them, says whose accounts there are, sends again."""
+"""`hub.bridges`: how the owner manages bridged chats: pairs them, links accounts, sends posts again."""
 
 from asyncio import gather
 from hashlib import sha256
@@ -27,7 +27,7 @@ from moot.sdk.bridges import BridgeCalls
 
 BRIDGES: Final = (DoorName.TELEGRAM.value, DoorName.DISCORD.value)
 LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
-"""Of codes: none that is mistaken for another when it is read aloud."""
+"""The characters of codes: none that sounds or looks like another."""
 CODE_LENGTH: Final = 10
 NOT_THERE: Final = (
     BridgePostState.QUEUED,
@@ -45,13 +45,13 @@ class Bridges(BridgeCalls):
 
     async def chats(self, bridge: str | None = None) -> list[shapes.ChatElsewhere]:
         self._for_owner()
-        found = await self._core.parts.store.records(BRIDGE_CHATS.all())
-        return [shapes.ChatElsewhere.of(chat) for chat in found if bridge in (None, chat.bridge)]
+        chats = await self._core.parts.store.records(BRIDGE_CHATS.all())
+        return [shapes.ChatElsewhere.of(chat) for chat in chats if bridge in (None, chat.bridge)]
 
     async def accounts(self) -> list[shapes.LinkedAccount]:
         self._for_owner()
-        found = await self._core.parts.store.records(BRIDGE_ACCOUNTS.all())
-        return [shapes.LinkedAccount.of(one, self._core.directory.name) for one in found]
+        accounts = await self._core.parts.store.records(BRIDGE_ACCOUNTS.all())
+        return [shapes.LinkedAccount.of(account, self._core.directory.name) for account in accounts]
 
     async def code(self, bridge: str, *, seconds: float = 900.0) -> shapes.NewCode:
         code = "".join(choice(LETTERS) for _ in range(CODE_LENGTH))
@@ -99,8 +99,8 @@ class Bridges(BridgeCalls):
             raise BadValue(f'unknown state of a post "{state}"', detail=expected)
         states = NOT_THERE if state is None else (BridgePostState(state),)
         store = self._core.parts.store
-        found = await gather(*(store.records(BRIDGE_POSTS.where(state=one)) for one in states))
-        posts = sorted(chain.from_iterable(found), key=lambda post: post.created_at)
+        by_state = await gather(*(store.records(BRIDGE_POSTS.where(state=one)) for one in states))
+        posts = sorted(chain.from_iterable(by_state), key=lambda post: post.created_at)
         return [shapes.OutgoingPost.of(post) for post in posts]
 
     async def resend(self, id: str) -> shapes.OutgoingPost:
@@ -116,8 +116,8 @@ class Bridges(BridgeCalls):
 
     async def dead_letters(self) -> list[shapes.UnheardMessage]:
         self._for_owner()
-        found = await self._core.parts.store.records(ARRIVALS.where(state=ArrivalState.DEAD))
-        return [shapes.UnheardMessage.of(one) for one in found]
+        arrivals = await self._core.parts.store.records(ARRIVALS.where(state=ArrivalState.DEAD))
+        return [shapes.UnheardMessage.of(one) for one in arrivals]
 
     async def holders(self) -> list[shapes.BridgeHolder]:
         self._for_owner()
@@ -138,7 +138,7 @@ class Bridges(BridgeCalls):
 
 
 def digest_of(code: str) -> str:
-    """What is kept of a code, however it was typed."""
+    """The digest under which a code is stored, however it was typed."""
     return sha256(code.strip().upper().replace("-", "").encode()).hexdigest()
 
 

@@ -26,15 +26,15 @@ class Handovers(Struct, frozen=True):
     greeted: bool = False
     """A hook of this session has delivered something before."""
     handed: tuple[str, ...] = ()
-    """Turns that a hook of this session wrote to the client and then confirmed."""
+    """Turns that a hook of this session wrote to its client and confirmed."""
     taken: bool = False
-    """The client's turn that got them has ended, and was not broken off, which would have thrown them away."""
+    """The client's turn that got them has ended and was not interrupted, which would have discarded them."""
     asked: tuple[str, ...] = ()
     """Turns that the session fetched itself, by a tool."""
 
     @property
     def read(self) -> tuple[str, ...]:
-        """What surely reached the model."""
+        """Turns that have certainly reached the model."""
         return (*self.handed, *self.asked) if self.taken else self.asked
 
 
@@ -44,12 +44,12 @@ class HandoverFile:
         self._session = session
 
     def read(self) -> Handovers:
-        """Nothing, where nothing was noted for this session or it cannot be read."""
+        """Empty if nothing was noted for this session, or the file cannot be read."""
         try:
-            found = msgspec.json.decode(files.read(self._path, MAX_BYTES), type=Handovers)
+            handovers = msgspec.json.decode(files.read(self._path, MAX_BYTES), type=Handovers)
         except (OSError, msgspec.DecodeError):
             return Handovers(self._session)
-        return found if found.session == self._session else Handovers(self._session)
+        return handovers if handovers.session == self._session else Handovers(self._session)
 
     def begin(self) -> None:
         """A session starts, or its model has forgotten what it read."""
@@ -61,13 +61,13 @@ class HandoverFile:
 
     def taken(self) -> Handovers:
         """What the last hook wrote has surely been read."""
-        found = structs.replace(self.read(), taken=True)
-        if found.handed:
-            self._write(found)
-        return found
+        handovers = structs.replace(self.read(), taken=True)
+        if handovers.handed:
+            self._write(handovers)
+        return handovers
 
     def note_asked(self, turns: tuple[str, ...]) -> None:
-        """The session was given turns otherwise; of no interest where no hook has ever run."""
+        """The session fetched turns by a tool; not noted if no hook has ever run."""
         if self._path.exists():
             self._write(structs.replace(self.read(), asked=turns))
 

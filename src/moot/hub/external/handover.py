@@ -17,7 +17,7 @@ from moot.flow import finish, mark
 from moot.flow.check import Check
 from moot.flow.claim import CLAIMABLE
 from moot.flow.finish import Finish, Said
-from moot.host.turn_end import finished
+from moot.host.turn_end import finish_turn
 from moot.hub.core import Core
 from moot.hub.external.delivered import handovers_of
 from moot.hub.external.open_turn import correlation, give_back, unheard
@@ -55,8 +55,8 @@ def check_request(
 
 
 async def check(core: Core, request: CheckRequest) -> shapes.Handed:
-    """What waits for somebody. Asking again says that what was given before is dealt with."""
-    return _noted(core, request, await hand_out(core, request))
+    """Hand out what waits for somebody. Asking again means that what was given before is dealt with."""
+    return _note(core, request, await hand_out(core, request))
 
 
 async def hand_out(core: Core, request: CheckRequest) -> shapes.Handed:
@@ -76,23 +76,23 @@ async def hand_out(core: Core, request: CheckRequest) -> shapes.Handed:
 
 async def wait(core: Core, request: CheckRequest, seconds: float) -> shapes.Handed:
     """As `check`, but waits until there is something; empty after the timeout."""
-    found = await check(core, request)
+    handed = await check(core, request)
     who = core.directory.known(request.who)
-    if found.handed or who is None or who.kind is not Kind.EXTERNAL:
-        return found
+    if handed.handed or who is None or who.kind is not Kind.EXTERNAL:
+        return handed
     await core.watch()
     seconds = max(0.0, min(seconds, MAX_SECONDS))
     again = structs.replace(request, handed=(), anew=False)
     end = asyncio.get_running_loop().time() + seconds
     async with core.sessions.waiting(request.who, seconds) as woken:
-        while not (found := await _whole(core, again)).handed and not core.sessions.dismissed:
+        while not (handed := await _whole(core, again)).handed and not core.sessions.dismissed:
             try:
                 async with asyncio.timeout_at(end):
                     await woken.wait()
             except TimeoutError:
                 break
             woken.clear()
-    return _noted(core, request, found)
+    return _note(core, request, handed)
 
 
 async def _whole(core: Core, request: CheckRequest) -> shapes.Handed:
@@ -117,38 +117,38 @@ async def _given_back(core: Core, who: ParticipantId, taking: "asyncio.Future[sh
 
 
 async def _to_an_agent(core: Core, request: CheckRequest) -> shapes.Handed:
-    found = await _taken(core, request)
-    if found.handed or request.handed == ():
-        return found
+    handed = await _check_out(core, request)
+    if handed.handed or request.handed == ():
+        return handed
     # What was given before is dealt with by now: that may have readied what came in meanwhile.
-    return await _taken(core, structs.replace(request, handed=(), anew=False))
+    return await _check_out(core, structs.replace(request, handed=(), anew=False))
 
 
-async def _taken(core: Core, request: CheckRequest) -> shapes.Handed:
+async def _check_out(core: Core, request: CheckRequest) -> shapes.Handed:
     waiting, more = await _fitting(core, request)
     handed = None if request.handed is None else _turn_ids(request.handed)
     if handed is not None and request.anew and not request.by_hook:
         handed += _turn_ids(_handed_by_hooks(core, request.who))
-    taken: tuple[Turn, ...] = await core.do(
+    turns: tuple[Turn, ...] = await core.do(
         checking, Check(request.who, waiting, handed, request.anew, request.held)
     )
-    found: list[Message] = []
+    messages: list[Message] = []
     earlier: list[str] = []
-    for turn in taken:
+    for turn in turns:
         page = Page(turn.lo, turn.hi + 1, request.limit + 1, newest=True)
         unread = [
             m for m in await core.parts.store.messages(turn.conversation, page) if m.is_for(request.who)
         ]
         if len(unread) > request.limit:
             earlier.append(address(turn.conversation, turn.lo))
-        found += unread[-request.limit :]
-    found.sort(key=lambda message: (message.at, message.conversation, message.seq))
+        messages += unread[-request.limit :]
+    messages.sort(key=lambda message: (message.at, message.conversation, message.seq))
     return shapes.Handed(
-        messages=tuple(shapes.Message.of(message, core.directory.name) for message in found),
+        messages=tuple(shapes.Message.of(message, core.directory.name) for message in messages),
         next=more or None,
-        must_answer=tuple(address(t.conversation, t.cause) for t in taken if t.duty is Duty.MUST and t.cause),
+        must_answer=tuple(address(t.conversation, t.cause) for t in turns if t.duty is Duty.MUST and t.cause),
         earlier=tuple(earlier),
-        handed=tuple(str(turn.id) for turn in taken),
+        handed=tuple(str(turn.id) for turn in turns),
     )
 
 
@@ -178,27 +178,27 @@ def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
     return () if who is None else handovers_of(core.parts.home, who).read().handed
 
 
-def _noted(core: Core, request: CheckRequest, found: shapes.Handed) -> shapes.Handed:
+def _note(core: Core, request: CheckRequest, handed: shapes.Handed) -> shapes.Handed:
     """Note it for hooks of the same session, so that they do not deliver it again."""
     who = core.directory.known(request.who)
-    if found.handed and who is not None and who.kind is Kind.EXTERNAL:
-        handovers_of(core.parts.home, who).note_asked(found.handed)
-    return found
+    if handed.handed and who is not None and who.kind is Kind.EXTERNAL:
+        handovers_of(core.parts.home, who).note_asked(handed.handed)
+    return handed
 
 
-def _turn_ids(handed: Sequence[str]) -> tuple[TurnId, ...]:
-    return tuple(TurnId(int(one)) for one in handed if is_number(one))
+def _turn_ids(ids: Sequence[str]) -> tuple[TurnId, ...]:
+    return tuple(TurnId(int(one)) for one in ids if is_number(one))
 
 
 async def reply(
     core: Core, me: ParticipantId, to: tuple[ConversationId, int], text: str, key: str
 ) -> Receipt:
-    """Answer a message in the turn one has there. `Stale` where no turn is open."""
+    """Answer a message in the caller's open turn there; raises Stale if there is none."""
     turn = await _open_at(core, me, to[0])
     if turn is None:
         raise Stale("you have no open turn there")
     reply = Said(text, await correlation(core, turn), reply_to=to[1], key=key)
-    done = await finished(core.do, Finish(turn.id, turn.fence, reply, author=me))
+    done = await finish_turn(core.do, Finish(turn.id, turn.fence, reply, author=me))
     if done.message is None:
         raise unheard(core, done.turn)
     message = done.message
@@ -213,7 +213,7 @@ async def reply(
 
 
 async def pass_over(core: Core, me: ParticipantId, to: tuple[ConversationId, int]) -> None:
-    """End the turn one has open there, if any, without a word."""
+    """End the caller's open turn there, if any, in silence."""
     turn = await _open_at(core, me, to[0])
     if turn is not None:
         await core.do(finish, Finish(turn.id, turn.fence, Said(None)))
@@ -221,17 +221,17 @@ async def pass_over(core: Core, me: ParticipantId, to: tuple[ConversationId, int
 
 async def _open_at(core: Core, me: ParticipantId, where: ConversationId) -> Turn | None:
     running = (TurnState.RUNNING,)
-    found: list[Turn] = await core.parts.store.turns(conversation=where, agent=me, states=running, limit=1)
-    return found[0] if found else None
+    turns: list[Turn] = await core.parts.store.turns(conversation=where, agent=me, states=running, limit=1)
+    return turns[0] if turns else None
 
 
 # --- persons ---------------------------------------------------------------------------------------------
 
 
 async def _to_a_person(core: Core, request: CheckRequest) -> shapes.Handed:
-    """What it has not read. What it was given before counts as read from now on."""
+    """Hand out what a person has not read. What was given before counts as read from now on."""
     for place in request.handed or ():
-        with suppress(BadValue, NotFound):  # what it says it was given and never was is nothing to it
+        with suppress(BadValue, NotFound):  # ids that were never given to it are ignored
             conversation, seq = located(place)
             await core.do(mark, mark.MarkRead(request.who, conversation, seq))
     unread = await inbox(core, request.who, unread=True, limit=MAX_UNREAD)

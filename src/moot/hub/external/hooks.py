@@ -29,17 +29,17 @@ async def moment(core: Core, who: Participant, event: str, *, again: bool, limit
     """`again`: a hook has already extended this turn, so nothing more is added to it."""
     if event not in MOMENTS:
         raise BadValue(f'unknown session event "{event}"', detail=f"events are {', '.join(MOMENTS)}")
-    kept = handovers_of(core.parts.home, who)
+    handovers = handovers_of(core.parts.home, who)
     if event == "SessionStart":
-        kept.begin()
+        handovers.begin()
         open_turns = await core.parts.store.turns(agent=who.id, states=tuple(OPEN))
         return shapes.Hooked(who.name, len(open_turns), first=True)
     # A turn that ends was not broken off: it has read what it began with, or went on with.
-    before = kept.taken() if event == "Stop" else kept.read()
+    before = handovers.taken() if event == "Stop" else handovers.read()
     if event == "Stop" and again:
         return shapes.Hooked(who.name)
-    found = await handover.hand_out(core, CheckRequest(who.id, limit, before.read, by_hook=True))
-    return shapes.Hooked(who.name, found=found, first=not before.greeted)
+    handed = await handover.hand_out(core, CheckRequest(who.id, limit, before.read, by_hook=True))
+    return shapes.Hooked(who.name, found=handed, first=not before.greeted)
 
 
 def note_spoken(core: Core, who: Participant, handed: Sequence[str]) -> None:

@@ -10,19 +10,19 @@ from moot.errors import BadValue, NotPermitted, Stale, TurnFailed
 from moot.flow import release
 from moot.flow.finish import Failed, Finish, Said
 from moot.flow.release import Release
-from moot.host.agent_turn import heard
-from moot.host.turn_end import finished
+from moot.host.agent_turn import as_heard
+from moot.host.turn_end import finish_turn
 from moot.hub.commands.ask import correlated
 from moot.hub.core import Core
 from moot.model.ids import ParticipantId
 from moot.model.participant import Kind, Participant
 from moot.model.turn import Turn, TurnState
 
-LONGEST_ERROR = 2000
+MAX_ERROR_CHARACTERS = 2000
 
 
 def its_own(core: Core, me: ParticipantId, turn: Turn) -> Participant:
-    """Whose the turn is, if that is the caller and an outside agent."""
+    """The caller, if the turn is its own and it is an outside agent."""
     who = core.directory.known(me)
     if who is None or turn.agent != me:
         raise NotPermitted(f"turn {turn.id} belongs to {core.directory.name(turn.agent)}, not to you")
@@ -45,15 +45,15 @@ async def view(core: Core, me: ParticipantId, turn: Turn, messages: int, tokens:
         if row is None
         else Size(row.context_messages, row.context_tokens)
     )
-    found = await core.context.view(turn, who, size)
+    turn_view = await core.context.view(turn, who, size)
     frames = core.context.frames(turn.conversation)
     return shapes.View(
         turn=shapes.Turn.of(turn, core.directory.name),
-        conversation=core.directory.shape_with(found.conversation, found.members),
+        conversation=core.directory.shape_with(turn_view.conversation, turn_view.members),
         deadline=turn.deadline or None,
-        trigger=shapes.Message.of(found.trigger, core.directory.name),
-        new=tuple(shapes.Message.of(message, core.directory.name) for message in found.new),
-        messages=tuple(heard(message, me, frames, core.directory.name) for message in found.messages),
+        trigger=shapes.Message.of(turn_view.trigger, core.directory.name),
+        new=tuple(shapes.Message.of(message, core.directory.name) for message in turn_view.new),
+        messages=tuple(as_heard(message, me, frames, core.directory.name) for message in turn_view.messages),
     )
 
 
@@ -65,8 +65,8 @@ async def end(
     if text is not None and error is not None:
         raise BadValue("a turn ends with a text or an error, not both")
     metadata = await correlation(core, turn)
-    outcome = Said(text, metadata) if error is None else Failed(error[:LONGEST_ERROR] or "it failed")
-    done = (await finished(core.do, Finish(turn.id, turn.fence, outcome))).turn
+    outcome = Said(text, metadata) if error is None else Failed(error[:MAX_ERROR_CHARACTERS] or "it failed")
+    done = (await finish_turn(core.do, Finish(turn.id, turn.fence, outcome))).turn
     if error is None and done.state is TurnState.FAILED:
         raise unheard(core, done)
     return shapes.Turn.of(done, core.directory.name)
@@ -88,6 +88,6 @@ def unheard(core: Core, turn: Turn) -> TurnFailed:
 
 
 async def give_back(core: Core, me: ParticipantId, turn: Turn) -> None:
-    """Nobody works on it any more: it waits for the agent again, and no try is used up."""
+    """Give the turn back: it waits for its agent again, and no try is used up."""
     its_own(core, me, turn)
     await core.do(release, Release(turn.id, turn.fence))

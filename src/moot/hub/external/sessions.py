@@ -1,4 +1,4 @@
-"""Who of the outside agents is here: sessions that give signs of life, and waits that want to be woken.
+"""Which outside agents are present: sessions that give signs of life, and waits for messages.
 
 One heartbeat for all sessions of a process, none for each; one watcher of the log for all waits. Above: doors that
 outside agents come in by. Below: flow/steps/reach.py says what a sign of life means.
@@ -26,7 +26,7 @@ log = structlog.get_logger("moot.attendance")
 
 BEAT_SECONDS = REACH_SECONDS / 3
 SEEN_SECONDS = 300.0
-"""A request without a session behind it says that somebody works there, and will ask again before long."""
+"""How long a request without a session counts as presence: its caller will probably ask again."""
 SEEN_EVERY_SECONDS = 15.0
 
 
@@ -44,9 +44,9 @@ class Attendance:
     # --- sessions ----------------------------------------------------------------------------------------
 
     async def arrive(self, command: Arrive) -> Participant:
-        """Who somebody is that comes in, found or made; nothing begins yet."""
-        found: Participant = await self._parts.store.transact(arrive, await self._apart(command))
-        return found
+        """The participant for somebody who arrives, found or created; no session begins yet."""
+        participant: Participant = await self._parts.store.transact(arrive, await self._apart(command))
+        return participant
 
     async def _apart(self, command: Arrive) -> Arrive:
         """Two sessions in one folder are two agents while both are there."""
@@ -60,7 +60,7 @@ class Attendance:
         return structs.replace(command, taken=tuple(taken), machine=self._parts.presence.machine)
 
     def _alive_elsewhere(self, who: Participant, pid: int) -> bool:
-        """Some other process speaks for it: that one has not gone, and its session has not run out."""
+        """Whether another process speaks for it, which is alive and whose session has not expired."""
         other, machine = who.config.pid, who.config.machine
         if other in (0, pid) or who.reachable(self._parts.clock.now()) is Reach.AWAY:
             return False
@@ -97,7 +97,7 @@ class Attendance:
                 log.warning("heartbeat failed", action="heartbeat_failed", error=str(trouble))
 
     def seen(self, who: ParticipantId, door: str, reach: Reach = Reach.ON_DEMAND) -> None:
-        """Somebody asked for something, without a session: noted every now and then."""
+        """Note a request without a session, at most every now and then."""
         now = self._parts.clock.now()
         if who not in self._sessions and now >= self._seen.get(who, 0.0) + SEEN_EVERY_SECONDS:
             self._seen[who] = now
@@ -107,13 +107,13 @@ class Attendance:
         await self._parts.store.transact(heartbeat, heartbeat.Heartbeat((sign,)))
 
     async def lower_reach(self) -> None:
-        """Whose lease has run out is less reachable now, for all to see."""
+        """Lower the reach of participants whose lease has expired."""
         now = self._parts.clock.now()
-        gone = tuple(
+        lapsed = tuple(
             who.id for who in await self._parts.store.participants() if lower_reach.has_lapsed(who, now)
         )
-        if gone:
-            await self._parts.store.transact(lower_reach, lower_reach.LowerReach(gone))
+        if lapsed:
+            await self._parts.store.transact(lower_reach, lower_reach.LowerReach(lapsed))
 
     # --- waits -------------------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class Attendance:
 
     @asynccontextmanager
     async def waiting(self, who: ParticipantId, seconds: float) -> AsyncIterator[asyncio.Event]:
-        """While the block lasts somebody is live; the event is set whenever something may wait for it."""
+        """For the block somebody is `live`; the event is set whenever something may wait for it."""
         woken = asyncio.Event()
         self._waits.setdefault(who, set()).add(woken)
         try:
@@ -150,7 +150,7 @@ class Attendance:
 
 
 def arrival(door: str, whence: JsonObject) -> Arrive:
-    """An arrival, from what somebody says of itself."""
+    """The command for an arrival, from what a client says of itself."""
     try:
         return convert({"door": door, **whence}, Arrive)
     except ValidationError as wrong:

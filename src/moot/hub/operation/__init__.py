@@ -1,1 +1,1 @@
-"""What whoever looks after a hub sees and does: what is going on, processes, role files, settings, logs."""
+"""What an operator of a hub sees and does: what is going on, processes, role files, settings, logs."""

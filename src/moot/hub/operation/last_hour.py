@@ -27,10 +27,10 @@ async def last_hour(core: Core, me: ParticipantId) -> shapes.LastHour:
     store, now = core.parts.store, core.parts.clock.now()
     whose = None if me == core.user else me
     since = now - HOUR
-    found = await store.search(Query(kinds=SPEAKING, after=since, reader=whose), MAX_COUNTED)
-    said = [message for message, _ in found]
+    hits = await store.search(Query(kinds=SPEAKING, after=since, reader=whose), MAX_COUNTED)
+    messages = [message for message, _ in hits]
     parts = [0] * PARTS
-    for message in said:
+    for message in messages:
         parts[min(PARTS - 1, max(0, int((message.at - since) / HOUR * PARTS)))] += 1
     refused = await store.audit_entries(
         AuditQuery(since=since, agent=whose or "", acts=(AuditedAct.REFUSED,), limit=MAX_COUNTED)
@@ -38,11 +38,11 @@ async def last_hour(core: Core, me: ParticipantId) -> shapes.LastHour:
     held = await store.turns(agent=whose, states=(TurnState.HELD,))
     turns = [turn for turn in await store.turns(agent=whose) if turn.ended_at and turn.ended_at >= since]
     return shapes.LastHour(
-        messages=len(said),
-        between_agents=sum(message.conversation.startswith(LINK) for message in said),
+        messages=len(messages),
+        between_agents=sum(message.conversation.startswith(LINK) for message in messages),
         refused=sum(entry.count for entry in refused),
         held=len(held),
         cost_usd=added_up(turns)["cost_usd"],
         parts=tuple(parts),
-        at_least=len(found) == MAX_COUNTED,
+        at_least=len(hits) == MAX_COUNTED,
     )

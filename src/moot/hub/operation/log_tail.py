@@ -1,4 +1,4 @@
-"""The end of a log: the hub's own, or that of an agent's daemon. What looks like a secret is blackened."""
+"""The end of a log: the hub's own, or that of an agent's daemon. What looks like a secret is redacted."""
 
 import os
 
@@ -33,8 +33,8 @@ async def last_lines(core: Core, agent: str | None, lines: int) -> shapes.LogTai
             continue
         except OSError as error:
             raise files.refused(path, error, path.name) from None
-        found = raw.decode("utf-8", "replace").splitlines()
+        all_lines = raw.decode("utf-8", "replace").splitlines()
         if size > MAX_BYTES:
-            del found[:1]  # its beginning was cut off
-        return shapes.LogTail(str(path), tuple(redacted(line) for line in found[-lines:]))
+            del all_lines[:1]  # its beginning was cut off
+        return shapes.LogTail(str(path), tuple(redacted(line) for line in all_lines[-lines:]))
     raise NotFound(missing, fix=fix, ref=agent or "hub")

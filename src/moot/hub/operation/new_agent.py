@@ -1,4 +1,4 @@
-"""A new agent of moot.toml, made by whoever looks after the hub: its row, its files, and the hub runs it at once.
+"""A new agent of moot.toml, added by an operator: its row, its files, and the hub runs it at once.
 
 Above: `hub.operator.add_agent`, which the page uses. Below: settings/toml/agents.py writes the row, settings/starter.py
 the files. Not here: brains that run programs of this machine; those are named by whoever can edit the file.

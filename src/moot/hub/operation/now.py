@@ -154,10 +154,10 @@ async def _broken(core: Core, agents: Sequence[shapes.Agent]) -> list[shapes.Now
     missed = {row.name for row in settings.agents if row.autostart and row.name in away}
     hub = running_hub(home)
     loads = missed if hub is not None and hub.get("pid") != os.getpid() else set()
-    found = await asyncio.to_thread(concerns, settings, home, loads=loads)
+    problems = await asyncio.to_thread(concerns, settings, home, loads=loads)
     return [
         shapes.NowRow("broken", agent=one.agent, error=one.text, fix=tuple(to_data(one.fix)))
-        for one in found
+        for one in problems
         if one.silent
     ]
 
@@ -193,14 +193,16 @@ async def _last_for(core: Core, me: ParticipantId, glance: ConversationGlance) -
 
 
 def _failed(turns: Sequence[shapes.Turn], places: SeenPlaces) -> list[shapes.NowRow]:
-    """What failed, and was not made up for since: by a later turn there, or anywhere for a question that is put
-    away by now (a conversation made for one question archives itself)."""
+    """Turns that failed and were not followed by a good one: in the same conversation, or anywhere for an archived
+    question (a conversation made for one question archives itself)."""
     in_order = sorted(turns, key=lambda turn: turn.ended_at or "")
     newest = {(turn.agent, turn.conversation): turn for turn in in_order}
     last = {turn.agent: turn for turn in in_order}
-    found = [turn for (_, where), turn in newest.items() if where in places.open]
-    found += [turn for turn in last.values() if turn.conversation in places.archived]
-    return [_row("failed", turn, places, [_again(turn, places)]) for turn in found if turn.state in FAILED]
+    candidates = [turn for (_, where), turn in newest.items() if where in places.open]
+    candidates += [turn for turn in last.values() if turn.conversation in places.archived]
+    return [
+        _row("failed", turn, places, [_again(turn, places)]) for turn in candidates if turn.state in FAILED
+    ]
 
 
 def _again(turn: shapes.Turn, places: SeenPlaces) -> Hint:
@@ -259,7 +261,7 @@ async def _brakes(
     core: Core, me: ParticipantId, stopped: Sequence[ConversationGlance], places: SeenPlaces
 ) -> list[shapes.BrakeInForce]:
     limits, whose = core.parts.settings.limits, None if me == core.user else me
-    found = [
+    brakes = [
         shapes.BrakeInForce(
             str(one.last.metadata.get("rule", "")),
             places.called(one.conversation),
@@ -276,7 +278,7 @@ async def _brakes(
         if seconds:
             how = "refused" if pair.refused_seconds else "held"
             detail = f"a message of {pair.sender} to {pair.to} is {how} for {seconds:.0f} s"
-            found.append(
+            brakes.append(
                 shapes.BrakeInForce(
                     RuleName.PAIR_LIMIT.value, "", "", (pair.sender, pair.to), detail, seconds
                 )
@@ -284,7 +286,7 @@ async def _brakes(
     for agent in await agent_limits(core, limits, whose):
         if agent.turns >= agent.max_turns:
             detail = f"{agent.agent} has had its {agent.max_turns} turns of this hour"
-            found.append(
+            brakes.append(
                 shapes.BrakeInForce(RuleName.BUDGET.value, "", "", (agent.agent,), detail, agent.left_seconds)
             )
-    return found
+    return brakes

@@ -1,4 +1,4 @@
-"""`hub.operator`: what is going on, and what whoever looks after the hub does about it."""
+"""`hub.operator`: what is going on, and what an operator can do about it."""
 
 import asyncio
 import os
@@ -106,8 +106,11 @@ class HubOperator(OperatorCalls):
 
     async def backups(self) -> Backups:
         self._only_the_owner("see backups")
-        found = await asyncio.to_thread(backups.listed, self._core.parts.home)
-        return [shapes.ListedBackup(one.path.name, one.bytes, shapes.when(one.at), one.kind) for one in found]
+        listed = await asyncio.to_thread(backups.list_backups, self._core.parts.home)
+        return [
+            shapes.ListedBackup(backup.path.name, backup.bytes, shapes.when(backup.at), backup.kind)
+            for backup in listed
+        ]
 
     async def back_up(self) -> shapes.MadeBackup:
         self._only_the_owner("make backups")

@@ -1,4 +1,4 @@
-"""Agents of moot.toml, started and stopped by whoever looks after the hub; and whether one can be reached.
+"""Agents of moot.toml, started and stopped by an operator; and whether one can be reached.
 
 An agent runs inside the hub, or as a daemon, a process of its own. One that the hub runs stays stopped until it is
 started again, whatever happens to moot.toml meanwhile, or until the hub itself is. Not here: agents that some program
@@ -70,7 +70,7 @@ async def ping(core: Core, name: str) -> shapes.PingedAgent:
     now = core.parts.clock.now()
     hosts = await core.parts.store.hosts()
     socket = next((host.socket for host in hosts if host.id == who.host and host.lease_until > now), "")
-    begun = time.perf_counter()
+    started = time.perf_counter()
     pong = await ask(Path(socket), {"ping": os.getpid()}, PING_SECONDS) if socket else None
     reach = who.reachable(now).value
     is_external = who.kind is Kind.EXTERNAL
@@ -81,5 +81,5 @@ async def ping(core: Core, name: str) -> shapes.PingedAgent:
         kind=who.kind.value,
         woken=reach == "live" if is_external else pong is not None and who.name in pong.get("agents", ()),
         pid=pong.get("pid") if pong else None,
-        milliseconds=round((time.perf_counter() - begun) * 1000, 2) if pong else None,
+        milliseconds=round((time.perf_counter() - started) * 1000, 2) if pong else None,
     )

@@ -29,10 +29,10 @@ class _Use(Struct):
 
 def listed(core: Core) -> list[shapes.ModelProvider]:
     ring, uses = _ring(core), _uses(core)
-    found = []
+    providers = []
     for name in dict.fromkeys([*uses, *(held.holder for held in ring.all())]):
         held, use = ring.find(name), uses.get(name)
-        found.append(
+        providers.append(
             shapes.ModelProvider(
                 name=name,
                 agents=tuple(use.agents) if use is not None else (),
@@ -42,7 +42,7 @@ def listed(core: Core) -> list[shapes.ModelProvider]:
                 brain=DEFAULTS.get(name),
             )
         )
-    return found
+    return providers
 
 
 async def tried(core: Core, name: str) -> shapes.TriedProvider:
@@ -70,11 +70,11 @@ def _ring(core: Core) -> KeyRing:
 
 
 def _uses(core: Core) -> dict[str, _Use]:
-    found = {name: _Use(endpoint_of(name), []) for name in DEFAULTS}
+    uses = {name: _Use(endpoint_of(name), []) for name in DEFAULTS}
     for row in core.parts.settings.agents:
         if is_model_brain(row.brain):
             brain = parse_brain(row.brain)
             holder = as_holder(brain.url) if brain.url else brain.provider
-            use = found.setdefault(holder, _Use(endpoint_of(brain.provider, brain.url), []))
+            use = uses.setdefault(holder, _Use(endpoint_of(brain.provider, brain.url), []))
             use.agents.append(row.name)
-    return found
+    return uses

@@ -1,7 +1,7 @@
 """Agents as processes of their own: started, found, stopped. The kernel says who lives (`flock`), not a file.
 
-`run/agents/NAME.pid` is locked by the daemon for as long as it lives, so a pid file that a `kill -9` left behind fools
-nobody. Above: `moot agent …`. Below: Hub.open, the same as everywhere: a daemon is a hub with one agent.
+`run/agents/NAME.pid` is locked by the daemon for as long as it lives, so a pid file that a `kill -9` left behind is
+recognised. Above: `moot agent …`. Below: Hub.open, the same as everywhere: a daemon is a hub with one agent.
 """
 
 import asyncio

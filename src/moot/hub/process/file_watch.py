@@ -42,10 +42,10 @@ def _identity(file: Path) -> Identity:
 
 def _facts(file: Path, *, follow: bool) -> tuple[int, ...] | None:
     try:
-        found = os.stat(file, follow_symlinks=follow)
+        stat = os.stat(file, follow_symlinks=follow)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def _places(file: Path) -> list[Path]:

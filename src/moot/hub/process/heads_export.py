@@ -41,9 +41,9 @@ class HeadsExport:
         """For as long as the hub lives. A minute begins with an export, however long that takes."""
         clock = self._parts.clock
         while True:
-            begun = clock.now()
+            started = clock.now()
             await self.export()
-            await clock.sleep_until(begun + MINUTE)
+            await clock.sleep_until(started + MINUTE)
 
     async def export(self) -> None:
         async with self._working:

@@ -26,7 +26,7 @@ from moot.shapes import when
 
 NAME: Final = "heads.jsonl"
 MAX_BYTES: Final = 4 * 1024 * 1024
-LARGEST: Final = 1 << 30
+MAX_FILE_BYTES: Final = 1 << 30
 """Bytes of a file that is still read."""
 
 
@@ -61,7 +61,7 @@ class HeadsFile:
     def read(self) -> dict[str, KnownHead]:
         """Where each chain was last known to stand; nothing where there is no file."""
         try:
-            data = files.read(self.path, LARGEST)
+            data = files.read(self.path, MAX_FILE_BYTES)
         except FileNotFoundError:
             data = b""
         self._bytes = len(data)
@@ -102,7 +102,7 @@ class HeadsFile:
         return line if self._key is None else structs.replace(line, signature=self._key.sign(line.signed))
 
     def append(self, ends: list[ChainEnd], instance: str, at: float) -> int:
-        """Write down those that are new; how many were."""
+        """Append those that are new; returns how many."""
         moment = when(at) or ""
         new = [
             self._with_signature(HeadLine(instance, moment, end.chain, end.length, end.hash))
@@ -135,7 +135,7 @@ class HeadsFile:
 
     def _ends_whole(self) -> bool:
         """Whether the last line was written to its end."""
-        return files.read(self.path, LARGEST).endswith(b"\n")
+        return files.read(self.path, MAX_FILE_BYTES).endswith(b"\n")
 
     def _rewrite(self) -> None:
         """The newest line of every chain, and no other; at least half of the room stays for what comes."""
@@ -151,10 +151,10 @@ class HeadsFile:
 
 
 def set_aside(home: Home, stamp: str) -> Path | None:
-    """Another database takes the place of the one it speaks of: it is kept under another name."""
+    """Rename the file when another database takes the place of its own."""
     path = home.audit / NAME
     if not os.path.lexists(path):
         return None
-    kept = path.with_name(f"heads-{stamp}.jsonl")
-    path.rename(kept)
-    return kept
+    renamed = path.with_name(f"heads-{stamp}.jsonl")
+    path.rename(renamed)
+    return renamed

@@ -45,6 +45,6 @@ def read(path: Path) -> HeadsKey | None:
 def make(path: Path) -> HeadsKey:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     files.create_below(path.parent, (path.name,), secrets.token_hex(LETTERS // 2).encode() + b"\n")
-    found = read(path)
-    assert found is not None, "it was just written"
-    return found
+    key = read(path)
+    assert key is not None, "it was just written"
+    return key

@@ -34,29 +34,29 @@ class HostedRows:
 
     def begin(self, rows: Sequence[AgentSettings], enrolled: Enrolled, agents: Sequence[AgentSpec]) -> None:
         """These agents were started with the hub."""
-        given = {spec.name for spec in agents}
-        self._rows = {enrolled[row.name].id: row for row in rows if row.name in given}
+        names = {spec.name for spec in agents}
+        self._rows = {enrolled[row.name].id: row for row in rows if row.name in names}
 
     async def follow(self, rows: Sequence[AgentSettings], enrolled: Enrolled) -> list[str]:
         """Run what the file describes now; what kept an agent from it, in sentences."""
         apart = {*daemons.all_running(self._home)}
-        wanted = {
+        described = {
             enrolled[row.name].id: row
             for row in rows
             if row.autostart and runs_here(row.brain) and not _names(enrolled[row.name]) & apart
         }
-        wanted = {id: row for id, row in wanted.items() if id not in self._stopped}
-        gone = [id for id in self._rows if id not in wanted]
-        if gone:
-            self._spawn(self._host.let_go(gone))
+        described = {id: row for id, row in described.items() if id not in self._stopped}
+        removed = [id for id in self._rows if id not in described]
+        if removed:
+            self._spawn(self._host.let_go(removed))
         changed = {
-            id: row for id, row in wanted.items() if self._rows.get(id) != row or not self._host.runs(id)
+            id: row for id, row in described.items() if self._rows.get(id) != row or not self._host.runs(id)
         }
         specs, broken = loaded(changed.values(), self._home)
         names = {spec.name for spec in specs}
         await self._start(specs, enrolled)
-        kept = {id: row for id, row in self._rows.items() if id in wanted}
-        self._rows = kept | {id: row for id, row in changed.items() if row.name in names}
+        remaining = {id: row for id, row in self._rows.items() if id in described}
+        self._rows = remaining | {id: row for id, row in changed.items() if row.name in names}
         return [one.text for one in broken]
 
     async def stop(self, id: ParticipantId) -> bool:

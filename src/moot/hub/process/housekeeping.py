@@ -75,7 +75,7 @@ class Housekeeper:
                 self._sooner.set()
 
     async def keep_up(self) -> None:
-        """Nobody waits for a sign of life of housekeeping."""
+        """Housekeeping has no heartbeat."""
 
     async def next_due(self) -> float | None:
         """None: time need not stop for it on its way."""
@@ -130,8 +130,8 @@ class Housekeeper:
     async def _forget(self, now: float) -> None:
         days = self._wishes.events_keep_days
         store: Retention = self._parts.store
-        if days and (gone := await store.forget_events(before=now - days * DAY)):
-            log.info("events forgotten", action="housekeeping_forgot", events=gone)
+        if days and (forgotten := await store.forget_events(before=now - days * DAY)):
+            log.info("events forgotten", action="housekeeping_forgot", events=forgotten)
 
     async def _back_up(self, now: float) -> None:
         hours = self._wishes.backup_every_hours
@@ -139,9 +139,11 @@ class Housekeeper:
             return
         home = self._parts.home
         kind = backups.KINDS[AUTO]
-        newest = next((backup.at for backup in backups.listed(home) if backup.kind == kind), 0.0)
+        newest = next((backup.at for backup in backups.list_backups(home) if backup.kind == kind), 0.0)
         if newest + hours * HOUR > now:
             return
-        made = await asyncio.to_thread(backups.create, home, kind=AUTO, at=now)
-        gone: list[Path] = backups.prune(home, self._wishes.backups_keep)
-        log.info("backed up", action="housekeeping_backed_up", path=made.path.name, removed=len(gone))
+        new_backup = await asyncio.to_thread(backups.create, home, kind=AUTO, at=now)
+        removed: list[Path] = backups.prune(home, self._wishes.backups_keep)
+        log.info(
+            "backed up", action="housekeeping_backed_up", path=new_backup.path.name, removed=len(removed)
+        )

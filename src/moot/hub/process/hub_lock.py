@@ -110,8 +110,8 @@ def running_hub(home: Home) -> JsonObject | None:
 
 def announced_by(home: Home, pid: int) -> JsonObject | None:
     """What the hub of this process announced; None while it has not, and where another one runs."""
-    found = running_hub(home)
-    return found if found is not None and found["pid"] == pid else None
+    announcement = running_hub(home)
+    return announcement if announcement is not None and announcement["pid"] == pid else None
 
 
 def _is_held(home: Home) -> bool:

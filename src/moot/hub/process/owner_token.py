@@ -8,16 +8,16 @@ from moot.errors import BadSettings
 from moot.hub.commands.tokens import fresh
 from moot.settings import Home
 
-SHORTEST = 32
+MIN_CHARACTERS = 32
 MAX_BYTES = 4096
 
 
 def owner_token(home: Home) -> str:
     """The token in the home; a new one where there is none."""
     home.make()
-    found = _read(home.token)
-    if found is not None:
-        return found
+    existing = _read(home.token)
+    if existing is not None:
+        return existing
     draft = home.token.with_name(f"token.{os.getpid()}.new")
     draft.unlink(missing_ok=True)
     files.create_below(draft.parent, (draft.name,), fresh("ow").encode() + b"\n")
@@ -41,7 +41,7 @@ def _read(path: Path) -> str | None:
         raise files.refused(path, error, "token") from None
     except UnicodeDecodeError:
         token = ""
-    if len(token) < SHORTEST:
+    if len(token) < MIN_CHARACTERS:
         raise BadSettings(
             f"{path} does not contain a token",
             detail="it is created when a hub first starts, for your other programs to read",

@@ -68,7 +68,7 @@ class Peers:
     def answer_with(self, calls: Calls) -> None:
         """From now on whoever connects may call, not only ping."""
         self._calls = calls
-        self._socket.gone = calls.gone
+        self._socket.on_gone = calls.gone
         early, self._early = self._early, []
         for line, peer in early:
             if peer.transport is not None:

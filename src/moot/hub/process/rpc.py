@@ -135,12 +135,12 @@ class Calls:
         name = line.get("do")
         if name not in CALLS:
             raise BadValue(f'unknown method "{name}"', detail=f"methods are {', '.join(sorted(CALLS))}")
-        found: Any = await self._voice(line, peer)
+        target: Any = await self._voice(line, peer)
         if name in ENCODED:
-            found = found.encoded
+            target = target.encoded
         for part in name.split("."):
-            found = getattr(found, part)
-        return found
+            target = getattr(target, part)
+        return target
 
     async def _voice(self, line: JsonLine, peer: Peer) -> Any:
         """As whom, by which door, and in which turn."""

@@ -41,15 +41,15 @@ log = structlog.get_logger("moot.config")
 
 Newcomers = tuple[enrol.Newcomer, ...]
 DIGEST: Final = "digest"
-"""In what is reported: of the file that was taken in, so that everybody else knows whether it has that one."""
+"""Key of the digest of the file that was taken in, by which other processes know whether they have the same."""
 SETTLE_SECONDS: Final = 0.3
-"""In which a file must not change before it is taken in: editors write in steps."""
+"""How long a file must be unchanged before it is taken in: editors write in steps."""
 MAX_LOOKS: Final = 4
-"""At a file that keeps changing; then it is taken as it is, still within two seconds of its first change."""
+"""Looks at a file that keeps changing; then it is taken as it is, within two seconds of its first change."""
 FRESH_SECONDS: Final = 1.0
-"""A file that was written within these may be half of one, to who only opens the home."""
-MOST_LINKS: Final = 200
-"""Told of one by one; of the others only how many there are."""
+"""A file written within this time may be incomplete for a process that only opens the home."""
+MAX_LISTED_LINKS: Final = 200
+"""Changed links that are listed one by one; the others are counted."""
 
 
 class SettingsInForce:
@@ -81,9 +81,8 @@ class SettingsInForce:
     # --- when the home is opened ---------------------------------------------------------------------------
 
     async def begin(self, *, is_hub: bool) -> None:
-        """The links of moot.toml as they stand now; a refusal says where in the file. Whoever merely looks in may find
-        the file while it is being written: then it takes nothing away. Where a hub runs, following the file is its
-        business."""
+        """Apply the links of moot.toml; a refusal says where in the file. A process that is not the hub may find the
+        file half written: then it removes nothing. Where a hub runs, only the hub follows the file."""
         file = self._core.parts.file
         refuse_strangers(file, await self._known())
         if is_hub and self._rules():
@@ -118,7 +117,7 @@ class SettingsInForce:
         )
 
     async def _is_whole(self, file: SettingsFile) -> bool:
-        """Whether the file may be taken at its word: one that was written just now and takes links away may not be."""
+        """Whether the file can be trusted to be complete: one that was just written and removes links may not be."""
         return not self._is_fresh() or not (await self._sync(file, dry=True)).removed
 
     def _is_fresh(self) -> bool:
@@ -150,8 +149,8 @@ class SettingsInForce:
             )
 
     async def _look(self) -> None:
-        """Something happened to the file. One that is empty or gone is about to be written, or was taken away by
-        mistake: nothing is undone because of it until somebody asks."""
+        """The file has changed. If it is empty or gone, it is about to be written, or was removed by mistake: that
+        undoes nothing until somebody asks."""
         data = await self._settled()
         if not data.strip():
             log.warning("moot.toml is empty: the previous settings stay in force", action="config_empty")
@@ -250,7 +249,7 @@ class SettingsInForce:
         return [*await self.rows.follow(now, enrolled), *apart]
 
     async def _known(self) -> set[str]:
-        """Everything that somebody answers to."""
+        """All names that somebody has."""
         people = await self._core.parts.store.participants()
         return {name for who in people if not who.removed for name in (who.id, who.name, *who.aliases)}
 
@@ -273,7 +272,7 @@ class SettingsInForce:
             *(("changed", change.after) for change in done.changed),
             *(("removed", link) for link in done.removed),
         ]
-        shown_links = [self._link_change(change, link) for change, link in links[:MOST_LINKS]]
+        shown_links = [self._link_change(change, link) for change, link in links[:MAX_LISTED_LINKS]]
         rest = len(links) - len(shown_links)
         return (
             [*shown_links, ConfigChange("link", "", "changed", f"and {rest} more links")]
@@ -307,7 +306,7 @@ def _setting_changes(
 
 
 def _former_name(who: Participant, rows: Iterable[str]) -> str:
-    """Under which the file described it before."""
+    """The name under which the file described it before."""
     return next((name for name in rows if name in (who.id, *who.aliases)), "")
 
 

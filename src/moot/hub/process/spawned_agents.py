@@ -1,8 +1,8 @@
-"""Agents that others started: run here while they live, and retired when they are done.
+"""Agents started by others: run here while they live, and retired when they are done.
 
-The hub runs them all; of several hubs the one whose moot.toml rules. Where no hub runs, whoever starts one runs it. One
-retires when its time is up, when it has had nothing to do for as long as its template says, or when whoever started it
-is gone and its work is done.
+The hub runs them all; of several hubs the one whose moot.toml rules. Without a hub, the process that starts one runs
+it. An agent retires when its time is up, when it was idle for as long as its template says, or when its spawner is gone
+and its work is done.
 
 Above: runtime.py. Below: flow/retire.py, the host. Not here: who may start one (commands/spawn.py).
 """
@@ -40,7 +40,7 @@ log = structlog.get_logger("moot.spawn")
 
 LOOK_SECONDS: Final = 30.0
 LOOK_AGAIN_SECONDS: Final = 3600.0
-"""At a worktree that stays: somebody may have taken the work out of it."""
+"""How often a worktree that stays is checked: somebody may have taken the work out of it."""
 TRIES: Final = 5
 TIME_IS_UP, IDLE, ORPHANED = "its time was up", "it had nothing to do", "whoever started it is gone"
 TOO_MUCH = "it may do more than whoever started it"
@@ -56,17 +56,17 @@ class SpawnedAgents:
         self._start = start
         self._runs = runs
         self._rules = rules
-        """Whether this hub sees to them: of several on one store one does."""
+        """Whether this hub runs them: of several hubs on one store one does."""
         self._working = asyncio.Lock()
         self._some = asyncio.Event()
-        """There are some to look after; most hubs have none, and look for nothing."""
+        """Set while there are any; most hubs have none, and need not look."""
         self._kept: dict[str, float] = {}
-        """Agents that are gone and have left work behind, and when that was last looked at."""
+        """Retired agents that have left work behind, and when it was last checked."""
 
     # --- running them --------------------------------------------------------------------------------------
 
     async def run_all(self) -> None:
-        """Run those that live and that nobody runs."""
+        """Run those that live and do not run anywhere."""
         if not self._rules():
             return
         async with self._working:
@@ -90,28 +90,31 @@ class SpawnedAgents:
             specs, broken = loaded(rows, home)
             for one in broken:
                 log.warning(one.text, action="spawn_cannot_run")
-            kept = await self._core.parts.store.records(SPAWNED.all())
+            records = await self._core.parts.store.records(SPAWNED.all())
             people = {who.id: who for who in await self._core.parts.store.participants()}
             specs = [
-                structs.replace(one, budgets_above=self._budgets_above(by_name[one.name].id, kept, people))
+                structs.replace(one, budgets_above=self._budgets_above(by_name[one.name].id, records, people))
                 for one in specs
             ]
             await self._start(specs, by_name)
 
     async def _beyond(self, record: SpawnRecord, who: Participant) -> list[str]:
-        """What it may do by moot.toml as that is now, and whoever started it may not."""
+        """The rights it has by the current moot.toml that its spawner has not."""
         settings, store = self._core.parts.settings, self._core.parts.store
         above = await store.participant(record.by)
-        kept = await store.records(SPAWNED.all())
-        own = row_behind(settings, who, kept)
-        theirs = row_behind(settings, above, kept) if above is not None and above.speaks_in_turns else None
+        records = await store.records(SPAWNED.all())
+        own = row_behind(settings, who, records)
+        theirs = row_behind(settings, above, records) if above is not None and above.speaks_in_turns else None
         return beyond(own, theirs) if own is not None and theirs is not None else []
 
     def _budgets_above(
-        self, agent: ParticipantId, kept: Sequence[SpawnRecord], people: Mapping[ParticipantId, Participant]
+        self,
+        agent: ParticipantId,
+        records: Sequence[SpawnRecord],
+        people: Mapping[ParticipantId, Participant],
     ) -> BudgetsAbove:
-        """Who started it, and who that one; their budgets as moot.toml has them when they are asked for."""
-        by = {record.agent: record.by for record in kept}
+        """The budgets of its spawner and of all above, as moot.toml has them at the time of the call."""
+        by = {record.agent: record.by for record in records}
         above: list[Participant] = []
         while (next_up := people.get(by.get(agent, ParticipantId("")))) is not None and next_up not in above:
             above += [next_up] if next_up.speaks_in_turns else []
@@ -119,7 +122,7 @@ class SpawnedAgents:
 
         def budgets() -> Mapping[ParticipantId, AgentBudget]:
             settings = self._core.parts.settings
-            rows = {who.id: row_behind(settings, who, kept) for who in above}
+            rows = {who.id: row_behind(settings, who, records) for who in above}
             return {
                 id: AgentBudget() if row is None else AgentBudget(row.budget_usd, row.budget_tokens)
                 for id, row in rows.items()
@@ -145,7 +148,7 @@ class SpawnedAgents:
             return record.project
 
     async def _give_up(self, record: SpawnRecord, trouble: BadValue) -> None:
-        """One that cannot work where it has to goes at once: whoever started it hears why, and does not wait."""
+        """Retire an agent at once that cannot work in its folder, and tell its spawner why."""
         why = f"{trouble.title}: {trouble.detail}" if trouble.detail else trouble.title
         for task in await self._core.parts.store.records(TASKS.where(open_to=record.agent)):
             if task.is_open:
@@ -181,12 +184,12 @@ class SpawnedAgents:
 
     async def _living(self) -> list[tuple[SpawnRecord, Participant]]:
         store = self._core.parts.store
-        kept = await store.records(SPAWNED.all())
-        if not kept:
+        records = await store.records(SPAWNED.all())
+        if not records:
             return []
         self._some.set()
         people = {who.id: who for who in await store.participants()}
-        return [(one, people[one.agent]) for one in kept if one.lives and one.agent in people]
+        return [(one, people[one.agent]) for one in records if one.lives and one.agent in people]
 
     # --- their end -----------------------------------------------------------------------------------------
 
@@ -233,14 +236,14 @@ class SpawnedAgents:
             self._some.clear()
 
     async def _clear_up(self) -> None:
-        """Take the checkouts of those away that are gone; work in them stays, and is told of once."""
+        """Remove the checkouts of retired agents; work in them stays, and is reported once."""
         home, now = self._core.parts.home, self._core.parts.clock.now()
-        kept = await self._core.parts.store.records(SPAWNED.all())
-        living = {record.agent for record in kept if record.lives}
-        gone = [record.agent for record in kept if not record.lives]
+        records = await self._core.parts.store.records(SPAWNED.all())
+        living = {record.agent for record in records if record.lives}
+        retired_agents = [record.agent for record in records if not record.lives]
         # who was started is forgotten after a day, what was left is not
         older = await asyncio.to_thread(worktrees.leftovers, home)
-        for agent in dict.fromkeys((*gone, *(ParticipantId(left.agent) for left in older))):
+        for agent in dict.fromkeys((*retired_agents, *(ParticipantId(left.agent) for left in older))):
             if agent in living or self._runs(agent) or self._kept.get(agent, 0.0) > now - LOOK_AGAIN_SECONDS:
                 continue
             left = await worktrees.clear(home, agent, now)
@@ -289,7 +292,7 @@ class SpawnedAgents:
 
 
 async def retired(core: Core, record: SpawnRecord, author: ParticipantId, reason: str) -> Participant:
-    """Have one go; what was delegated to it meanwhile is brought along."""
+    """Retire an agent, with the tasks that were delegated to it meanwhile."""
     store = core.parts.store
     link = (await store.graph()).between(record.by, record.agent)
     turns = await store.turns(agent=record.agent, states=tuple(OPEN), limit=EVERY_TURN)

@@ -1,4 +1,4 @@
-"""What a process does for itself whose work is to be a hub. A program that merely embeds one is left alone."""
+"""Settings of the interpreter for a process that is a hub. A program that only embeds one is left alone."""
 
 import asyncio
 import gc

@@ -94,24 +94,24 @@ def _folder_for(place: Path) -> None:
 
 
 async def _set_up(place: Path, setup: tuple[str, ...]) -> None:
-    """What a checkout needs before somebody can work in it; one that fails is told, and does not keep the agent."""
+    """Run the set-up commands of a checkout; a failure is logged and does not stop the agent."""
     done = await _run(place, *setup, seconds=SETUP_SECONDS)
     if done.code:
         log.warning("worktree_setup failed", action="worktree_setup_failed", error=done.text[-500:])
 
 
 async def clear(home: Home, agent: str, now: float) -> Leftover | None:
-    """Take the worktree of an agent that is gone away, if nothing would be lost by that; else note what is in it. After
-    two weeks it is brought to a branch, and goes then."""
+    """Remove the worktree of a retired agent if nothing would be lost; else note what is in it. After two weeks the
+    work is committed to a branch and the worktree removed."""
     place, note = folder_of(home, agent), _note_of(home, agent)
     if not place.exists():
         note.unlink(missing_ok=True)
         return None
-    why = await _taken_away(home, place, agent)
+    why = await _remove(home, place, agent)
     before = _read(note)
     since = before.since if before is not None else now
-    if why and now - since >= SALVAGED_AFTER and await _salvaged(place, agent):
-        why = await _taken_away(home, place, agent)
+    if why and now - since >= SALVAGED_AFTER and await _salvage(place, agent):
+        why = await _remove(home, place, agent)
     if not why:
         note.unlink(missing_ok=True)
         worktree_git.forget(home, agent)
@@ -124,9 +124,9 @@ async def clear(home: Home, agent: str, now: float) -> Leftover | None:
 
 def leftovers(home: Home) -> list[Leftover]:
     """What agents that are gone have left, the oldest first."""
-    found = [_read(note) for note in folder_of(home, "x").parent.glob(f"*{NOTE}")]
+    notes = [_read(note) for note in folder_of(home, "x").parent.glob(f"*{NOTE}")]
     return sorted(
-        (one for one in found if one is not None and Path(one.path).exists()), key=lambda one: one.since
+        (one for one in notes if one is not None and Path(one.path).exists()), key=lambda one: one.since
     )
 
 
@@ -142,8 +142,8 @@ def _read(note: Path) -> Leftover | None:
         return None
 
 
-async def _taken_over(home: Home, place: Path) -> str:
-    """What an agent in a sandbox has committed comes to its branch; why not, where it does not."""
+async def _take_over_commits(home: Home, place: Path) -> str:
+    """Bring what an agent in a sandbox has committed to its branch; returns why not if that fails."""
     worktree = await asyncio.to_thread(worktree_git.find_worktree, place, home)
     if worktree is None:
         return ""
@@ -154,19 +154,19 @@ async def _taken_over(home: Home, place: Path) -> str:
     return ""
 
 
-async def _taken_away(home: Home, place: Path, agent: str) -> str:
-    """Take it away; why not, where it stays."""
+async def _remove(home: Home, place: Path, agent: str) -> str:
+    """Remove it; returns why not if it stays."""
     own = f"{BRANCHES}{agent}"
-    if why := await _taken_over(home, place) or await _work_in(place, own):
+    if why := await _take_over_commits(home, place) or await _work_in(place, own):
         return why
     repository = await _repository(place)
     if await _work_in(place, own):  # looked at again, right before
         return "somebody is still writing in it"
-    gone = await _git(
+    removal = await _git(
         repository, "worktree", "remove", str(place)
     )  # never --force: git refuses where work is
-    if gone.code:
-        return gone.text.strip()[-200:]
+    if removal.code:
+        return removal.text.strip()[-200:]
     await _git(
         repository, "branch", "--delete", "--quiet", own
     )  # never -D: git refuses where commits would be lost
@@ -178,8 +178,8 @@ async def _repository(place: Path) -> Path:
     return Path(common.text.strip())
 
 
-async def _salvaged(place: Path, agent: str) -> bool:
-    """Everything in it is committed to a branch of its own. What it worked on stays as it was."""
+async def _salvage(place: Path, agent: str) -> bool:
+    """Commit everything in it to a branch of its own; the agent's branch stays as it was."""
     name, number = f"{BRANCHES}salvage/{agent}", 1
     while not (await _git(place, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")).code:
         number += 1
@@ -222,8 +222,8 @@ async def _work_in(place: Path, own: str) -> str:
 
 async def _git(folder: Path, *words: str) -> GitAnswer:
     """Git, with every program switched off that the repository's own settings name; those of the user stay."""
-    asked = ("config", "--show-scope", "--name-only", "--get-regexp", PROGRAMS)
-    known = await _run(folder, "git", "-C", str(folder), *asked, seconds=GIT_SECONDS, settings=QUIET)
+    query = ("config", "--show-scope", "--name-only", "--get-regexp", PROGRAMS)
+    known = await _run(folder, "git", "-C", str(folder), *query, seconds=GIT_SECONDS, settings=QUIET)
     scopes = [line.partition("\t") for line in known.lines if not known.code]
     theirs = [name for scope, _, name in scopes if scope in ("local", "worktree")]
     filters = {name: "false" if name.endswith(".required") else "" for name in theirs}
@@ -258,13 +258,13 @@ async def _run(
 
 def _as_variables(settings: Mapping[str, str]) -> dict[str, str]:
     """Settings of git, as its environment carries them; with nobody there whom it could ask."""
-    given = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_COUNT": str(len(settings))}
+    variables = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_COUNT": str(len(settings))}
     for number, (name, value) in enumerate(settings.items()):
-        given |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-    return given
+        variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
 
 
 def _surroundings() -> dict[str, str]:
     """What git needs to know of its user; nothing that names another repository or a secret."""
-    kept = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "XDG_CONFIG_HOME")
-    return {name: os.environ[name] for name in kept if name in os.environ}
+    names = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "XDG_CONFIG_HOME")
+    return {name: os.environ[name] for name in names if name in os.environ}

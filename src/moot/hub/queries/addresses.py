@@ -5,28 +5,28 @@ from moot.hub.core import Core
 from moot.model.ids import ConversationId, parse_address
 from moot.model.message import Message
 
-LONGEST_NUMBER = 18
+MAX_DIGITS = 18
 """Digits that surely fit the store."""
 
 
 def is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
+    return text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
 
 
 def located(id: str) -> tuple[ConversationId, int]:
     """The parts of a message's id."""
     try:
         where, seq = parse_address(id)
-        return where, min(seq, 10**LONGEST_NUMBER)
+        return where, min(seq, 10**MAX_DIGITS)
     except ValueError as problem:
         raise BadValue(str(problem)) from problem
 
 
 async def message_at(core: Core, id: str) -> Message:
-    found = await core.parts.store.message(*located(id))
-    if found is None:
+    message = await core.parts.store.message(*located(id))
+    if message is None:
         raise NotFound(f"there is no message {id}", what="message", ref=id)
-    return found
+    return message
 
 
 def replied(reply_to: str | int | None) -> tuple[str, int]:

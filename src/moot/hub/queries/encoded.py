@@ -10,7 +10,7 @@ from msgspec import Raw, Struct, json
 from moot import shapes
 from moot.hub.core import Core
 from moot.hub.queries import event_stream
-from moot.hub.tails import listed
+from moot.hub.tails import json_array
 from moot.model.event import Event
 from moot.ports import ConversationVersion
 
@@ -61,11 +61,11 @@ class Encoded:
         lines = await self._core.tails.newest(conversation, limit)
         if lines is None:
             await self._core.directory.conversation(conversation)  # refuses, with names that come near
-        return Raw(listed(lines or []))
+        return Raw(json_array(lines or []))
 
     async def newest_at(self, version: ConversationVersion, limit: int) -> bytes:
         """The same of a conversation that was looked at this moment."""
-        return listed(await self._core.tails.newest_at(version, limit))
+        return json_array(await self._core.tails.newest_at(version, limit))
 
     async def events(
         self,
@@ -90,8 +90,8 @@ class Encoded:
 
     async def past(self, after: int) -> StreamedPage:
         """What has happened after an event, a page of it."""
-        found, reached = await event_stream.page(self._core, after)
-        return StreamedPage([await self._streamed(event) for event in found], reached)
+        events, reached = await event_stream.page(self._core, after)
+        return StreamedPage([await self._streamed(event) for event in events], reached)
 
     async def _streamed(self, event: Event) -> StreamedEvent:
         core = self._core

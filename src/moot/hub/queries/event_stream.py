@@ -59,14 +59,14 @@ async def occurrences(
     after: int | None,
 ) -> AsyncIterator[Event]:
     """What happens from an event on, or from now on: of one conversation, by one agent, of some types."""
-    wanted = frozenset(types)  # what is no list of types is refused now, not when something happens
+    chosen = frozenset(types)  # what is no list of types is refused now, not when something happens
     where = (await core.directory.conversation(conversation)).id if conversation else None
     who = (await core.directory.participant(agent)).id if agent else None
     await core.watch()
     subscription = core.parts.log.subscribe(after, where)
     try:
         async for event in subscription:
-            concerns = (who is None or event.by == who) and (not wanted or event.type in wanted)
+            concerns = (who is None or event.by == who) and (not chosen or event.type in chosen)
             if not concerns and event.type != RESET:
                 continue
             yield event
@@ -75,8 +75,8 @@ async def occurrences(
 
 
 async def past(core: Core, after: int, types: Sequence[str] = (), limit: int = MAX_PAGE) -> Past:
-    found, reached = await page(core, after, types, limit)
-    return Past([await to_shape(core, event) for event in found], reached)
+    events, reached = await page(core, after, types, limit)
+    return Past([await to_shape(core, event) for event in events], reached)
 
 
 async def page(
@@ -85,12 +85,12 @@ async def page(
     """The events after one, and up to which event these are all there are."""
     limit = max(1, min(limit, MAX_PAGE))
     last = await core.parts.store.last_event()
-    found = await core.parts.store.events(after=after, types=types, limit=limit)
-    found = [event for event in found if event.id <= last]  # a smaller one may still become visible
-    if found and found[-1].id > core.parts.log.last:
+    events = await core.parts.store.events(after=after, types=types, limit=limit)
+    events = [event for event in events if event.id <= last]  # a smaller one may still become visible
+    if events and events[-1].id > core.parts.log.last:
         await core.parts.log.catch_up()  # who comes back with what was just committed is not ahead of us
-    reached = found[-1].id if len(found) == limit else max([last, after, *(event.id for event in found)])
-    return found, reached
+    reached = events[-1].id if len(events) == limit else max([last, after, *(event.id for event in events)])
+    return events, reached
 
 
 async def to_shape(core: Core, event: Event) -> shapes.Event:
@@ -107,8 +107,8 @@ async def _body(core: Core, event: Event) -> JsonObject:
             shapes.Turn.of(event.turn, core.directory.name)
         ).to_dict()  # everybody gets the same event
     if event.type.startswith("conversation.") and event.conversation and event.body is None:
-        found = await store.conversation(event.conversation)
-        return (await core.directory.shape(found)).to_dict() if found is not None else {}
+        conversation = await store.conversation(event.conversation)
+        return (await core.directory.shape(conversation)).to_dict() if conversation is not None else {}
     return await _kept_body(core, event, event.body or {})
 
 

@@ -10,7 +10,7 @@ from moot import shapes
 from moot.context.view import TurnView
 from moot.context.window import Size
 from moot.errors import NotFound
-from moot.host.agent_turn import heard
+from moot.host.agent_turn import as_heard
 from moot.hub.core import Core
 from moot.hub.enrolment import size_of
 from moot.model.conversation import Conversation
@@ -26,17 +26,17 @@ NO_TURN = TurnId(2**62)
 """The id of a hypothetical turn; later than all others."""
 
 
-async def turn(core: Core, found: Turn) -> shapes.Turn:
+async def turn(core: Core, stored: Turn) -> shapes.Turn:
     """A turn with everything that is known of it."""
-    shown = await given_in(core, found)
-    refused = found.rule is not None
+    shown = await given_in(core, stored)
+    refused = stored.rule is not None
     return shapes.Turn.of(
-        found,
+        stored,
         core.directory.name,
-        kept=found.kept or None if refused else None,
-        trace=None if refused else found.kept or None,
+        kept=stored.kept or None if refused else None,
+        trace=None if refused else stored.kept or None,
         given=shown,
-        steps=_steps(found),
+        steps=_steps(stored),
     )
 
 
@@ -128,7 +128,7 @@ def _how(core: Core, agent: Participant) -> How:
 
 def _window(core: Core, view: TurnView) -> JsonObject:
     frames = core.context.frames(view.conversation.id)
-    messages = [heard(message, view.agent.id, frames, core.directory.name) for message in view.messages]
+    messages = [as_heard(message, view.agent.id, frames, core.directory.name) for message in view.messages]
     return {
         "system": "",
         "messages": [{"role": each.role, "content": each.content} for each in messages],

@@ -10,17 +10,17 @@ MAX_UNREAD = 500
 
 async def inbox(core: Core, who: ParticipantId, *, unread: bool, limit: int) -> list[shapes.Received]:
     """Oldest first. Unread is what lies behind the cursor: an agent's turns move its own, a person's reading theirs."""
-    found: list[shapes.Received] = []
+    received: list[shapes.Received] = []
     for conversation in await core.parts.store.conversations(archived=False, kind=None):
         members = {member.participant: member for member in await core.parts.store.members(conversation.id)}
         mine = members.get(who)
         if mine is None or not conversation.head or (unread and mine.cursor >= conversation.head):
             continue
         page = Page(after=mine.cursor, limit=MAX_UNREAD) if unread else Page(limit=limit + 1, newest=True)
-        found += [
+        received += [
             shapes.Received(shapes.Message.of(message, core.directory.name), unread=message.seq > mine.cursor)
             for message in await core.parts.store.messages(conversation.id, page)
             if message.is_for(who)
         ]
-    found.sort(key=lambda each: (each.message.at or "", each.message.conversation, each.message.seq))
-    return found[-limit:]
+    received.sort(key=lambda each: (each.message.at or "", each.message.conversation, each.message.seq))
+    return received[-limit:]

@@ -1,4 +1,4 @@
-"""How close every brake is to biting: the store's own counters, read by the rules that use them."""
+"""How close every brake is to its limit: the store's own counters, read by the rules that use them."""
 
 from msgspec import to_builtins
 
@@ -37,8 +37,8 @@ async def report(core: Core, me: ParticipantId, conversation: str | None) -> sha
 
 async def pair_limits(core: Core, limits: Limits, whose: ParticipantId | None) -> list[shapes.PairLimit]:
     now = core.parts.clock.now()
-    found = await core.parts.store.pairs(since=now - max(MINUTE, limits.pair_reset_seconds))
-    rows = [of_pair(core, pair) for pair in found if whose in (None, pair.sender, pair.receiver)]
+    pairs = await core.parts.store.pairs(since=now - max(MINUTE, limits.pair_reset_seconds))
+    rows = [of_pair(core, pair) for pair in pairs if whose in (None, pair.sender, pair.receiver)]
     return sorted(rows, key=lambda row: (-row.refused_seconds, -row.hold_seconds, -row.sent))
 
 
@@ -82,20 +82,20 @@ async def budgets(
     store, settings = core.parts.store, core.parts.settings
     if conversation is not None:
         return await _budget_of_conversation(core, conversation)
-    kept = await store.records(SPAWNED.all())
+    records = await store.records(SPAWNED.all())
     shared = AgentBudget(limits.day_budget_usd, limits.day_budget_tokens)
     day = day_of(core.parts.clock.now())
-    found = []
+    reports = []
     if whose is None and shared != NO_BUDGET:
-        found.append(_budget(await _spent(core, (Spending(SpendingKind.DAY, "", day),)), shared))
+        reports.append(_budget(await _spent(core, (Spending(SpendingKind.DAY, "", day),)), shared))
     for who in await store.participants():
-        row = row_behind(settings, who, kept) if who.listed and whose in (None, who.id) else None
+        row = row_behind(settings, who, records) if who.listed and whose in (None, who.id) else None
         own = AgentBudget(row.budget_usd, row.budget_tokens) if row is not None else NO_BUDGET
         if own != NO_BUDGET:
             kinds = (SpendingKind.AGENT, SpendingKind.STARTED)
             rows = await _spent(core, tuple(Spending(kind, who.id, day) for kind in kinds))
-            found.append(_budget(rows, own, agent=core.directory.name(who.id)))
-    return found
+            reports.append(_budget(rows, own, agent=core.directory.name(who.id)))
+    return reports
 
 
 async def _budget_of_conversation(core: Core, conversation: str) -> list[shapes.Budget]:
@@ -141,8 +141,8 @@ async def _chains(
     if conversation is not None:
         places = [await core.directory.conversation(conversation)]
     else:
-        found = await store.conversations(archived=False, kind=None)
-        places = sorted(found, key=lambda place: -place.updated_at)[:MAX_PLACES]
+        conversations = await store.conversations(archived=False, kind=None)
+        places = sorted(conversations, key=lambda place: -place.updated_at)[:MAX_PLACES]
     rows = []
     for place in places:
         members = {member.participant for member in await store.members(place.id)}

@@ -24,11 +24,11 @@ async def of_message(core: Core, conversation: ConversationId, seq: int) -> list
     message = await core.parts.store.message(conversation, seq)
     now = core.parts.clock.now()
     known = {who.name: who for who in core.directory.people()}
-    found: list[shapes.DeliveryProgress] = []
+    progress: list[shapes.DeliveryProgress] = []
     for part in why.agents:
         turn = await core.parts.store.turn(TurnId(int(part.turn))) if part.turn else None
         who = known.get(part.agent)
-        found.append(
+        progress.append(
             shapes.DeliveryProgress(
                 agent=part.agent,
                 duty=part.duty,
@@ -45,7 +45,7 @@ async def of_message(core: Core, conversation: ConversationId, seq: int) -> list
                 error=(turn.error or None) if turn is not None else None,
             )
         )
-    return found
+    return progress
 
 
 async def dead(core: Core, **filters: Any) -> list[Turn]:

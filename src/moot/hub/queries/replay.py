@@ -34,8 +34,8 @@ class FromLog:
 
     async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:
         upto = self._views[conversation].head if page.before is None else page.before - 1
-        found = self._views[conversation].between(page.after, upto)
-        return found[-page.limit :] if page.newest else found[: page.limit]
+        messages = self._views[conversation].between(page.after, upto)
+        return messages[-page.limit :] if page.newest else messages[: page.limit]
 
 
 async def replay(core: Core, name: str) -> Replayed:
@@ -66,10 +66,10 @@ async def replay(core: Core, name: str) -> Replayed:
 
 
 async def _from_the_start(
-    core: Core, agent: Participant, wanted: set[ConversationId]
+    core: Core, agent: Participant, conversations: set[ConversationId]
 ) -> dict[ConversationId, Materialised]:
     store = core.parts.store
-    views = {where: Materialised(_pull(store, where)) for where in wanted}
+    views = {where: Materialised(_pull(store, where)) for where in conversations}
     async for event in from_the_first_record(store, core.parts.settings, agent.id):
         await _apply(event, views)
     for where, view in views.items():  # what the log keeps no record of comes from the store
@@ -87,10 +87,10 @@ async def _apply(event: Event, views: dict[ConversationId, Materialised]) -> Non
 
 def _pull(store: Reads, where: ConversationId) -> Pull:
     async def pull(after: int, upto: int) -> list[Message]:
-        found: list[Message] = await store.messages(
+        messages: list[Message] = await store.messages(
             where, Page(after=after, before=upto + 1, limit=upto - after)
         )
-        return found
+        return messages
 
     return pull
 

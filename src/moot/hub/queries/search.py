@@ -23,42 +23,44 @@ async def hits(core: Core, me: ParticipantId, text: str, limit: int) -> list[sha
             "the search is empty",
             detail="expected words, a phrase in quotes, or an operator such as from:arya",
         )
-    wanted = search.parse(text, core.parts.clock.now())
-    query = await _query(core, me, wanted)
-    found = await core.parts.store.search(query, min(limit, MAX_HITS))
-    return [shapes.Hit(shapes.Message.of(message, core.directory.name), piece) for message, piece in found]
+    parsed = search.parse(text, core.parts.clock.now())
+    query = await _query(core, me, parsed)
+    hits_found = await core.parts.store.search(query, min(limit, MAX_HITS))
+    return [
+        shapes.Hit(shapes.Message.of(message, core.directory.name), piece) for message, piece in hits_found
+    ]
 
 
 async def narrowest(core: Core, me: ParticipantId, text: str) -> shapes.Removed | None:
-    """The operator without which most would be found; the first of those that are equal."""
-    wanted = search.parse(text, core.parts.clock.now())
+    """The operator without which the search would find most; the first of equals."""
+    parsed = search.parse(text, core.parts.clock.now())
     worst: shapes.Removed | None = None
-    for operator in dict.fromkeys(each.operator for each in wanted.filters):
-        query = await _query(core, me, wanted.without(operator))
+    for operator in dict.fromkeys(each.operator for each in parsed.filters):
+        query = await _query(core, me, parsed.without(operator))
         count = await core.parts.store.count(query, MAX_HITS)
         if count > (worst.hits if worst else 0):
-            typed = " ".join(str(each) for each in wanted.filters if each.operator is operator)
+            typed = " ".join(str(each) for each in parsed.filters if each.operator is operator)
             worst = shapes.Removed(typed, count)
     return worst
 
 
-async def _query(core: Core, me: ParticipantId, wanted: ParsedSearch) -> Query:
+async def _query(core: Core, me: ParticipantId, parsed: ParsedSearch) -> Query:
     reader = None if me == core.user else me
-    meant = {
-        each: await _meant(core, reader, each) for each in wanted.filters if each.operator in search.NAMING
+    resolved = {
+        each: await _resolve(core, reader, each) for each in parsed.filters if each.operator in search.NAMING
     }
-    return search.query(wanted, meant, reader)
+    return search.query(parsed, resolved, reader)
 
 
-async def _meant(core: Core, reader: ParticipantId | None, each: Filter) -> tuple[str, ...]:
+async def _resolve(core: Core, reader: ParticipantId | None, each: Filter) -> tuple[str, ...]:
     if each.operator is Operator.IN:
         return await _places(core, reader, each.value.removeprefix("#"))
     name = each.value.removeprefix("@")
     if name in (SYSTEM, TOOL):
         return (name,)
-    found = await core.parts.store.participant(name.lower())
-    if found is not None:
-        return (found.id,)
+    participant = await core.parts.store.participant(name.lower())
+    if participant is not None:
+        return (participant.id,)
     try:
         return ((await core.directory.participant(name)).id,)
     except NotFound as missing:  # nobody wants to make an agent by searching
@@ -76,9 +78,9 @@ async def _meant(core: Core, reader: ParticipantId | None, each: Filter) -> tupl
 async def _places(core: Core, reader: ParticipantId | None, ref: str) -> tuple[str, ...]:
     """By id or name; by name also those that were archived under it."""
     store = core.parts.store
-    found = await store.conversation(ref)
-    archived = await store.conversations(archived=True, kind=None) if found is None else []
-    places = [found.id] if found else [one.id for one in archived if one.name == ref]
+    conversation = await store.conversation(ref)
+    archived = await store.conversations(archived=True, kind=None) if conversation is None else []
+    places = [conversation.id] if conversation else [one.id for one in archived if one.name == ref]
     if reader is not None:
         members = {where: await store.members(where) for where in places}
         places = [where for where in places if reader in {one.participant for one in members[where]}]

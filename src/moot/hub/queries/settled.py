@@ -18,12 +18,12 @@ async def unsettled(core: Core, conversation: str | None) -> list[shapes.Turn]:
 
 async def _open(core: Core, where: ConversationId | None) -> list[Turn]:
     """The turns to wait for: not those that are owed, nor questions that wait behind one that is."""
-    found: list[Turn] = await core.parts.store.turns(conversation=where, states=UNSETTLED)
-    if not any(turn.is_queued_ask for turn in found):
-        return found
+    turns: list[Turn] = await core.parts.store.turns(conversation=where, states=UNSETTLED)
+    if not any(turn.is_queued_ask for turn in turns):
+        return turns
     owed = await core.parts.store.turns(conversation=where, states=(TurnState.OWED,))
     absent = {(turn.conversation, turn.agent) for turn in owed}
-    return [t for t in found if not (t.is_queued_ask and (t.conversation, t.agent) in absent)]
+    return [t for t in turns if not (t.is_queued_ask and (t.conversation, t.agent) in absent)]
 
 
 async def _is_settled(core: Core, where: ConversationId | None) -> bool:

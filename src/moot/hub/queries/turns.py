@@ -26,19 +26,19 @@ async def turns(
             detail=f"states are {', '.join(s.value for s in TurnState)}",
         )
     states = (TurnState(state),) if state else ()
-    found = await core.parts.store.turns(**await _of(core, conversation, agent), states=states)
-    return [_shown(core, me, shapes.Turn.of(turn, core.directory.name)) for turn in found]
+    stored = await core.parts.store.turns(**await _of(core, conversation, agent), states=states)
+    return [_shown(core, me, shapes.Turn.of(turn, core.directory.name)) for turn in stored]
 
 
-async def turn(core: Core, me: ParticipantId, found: Turn, *, given: bool) -> shapes.Turn:
-    whole = await with_given(core, found) if given else shapes.Turn.of(found, core.directory.name)
+async def turn(core: Core, me: ParticipantId, stored: Turn, *, given: bool) -> shapes.Turn:
+    whole = await with_given(core, stored) if given else shapes.Turn.of(stored, core.directory.name)
     return _shown(core, me, whole)
 
 
 async def dead_letters(core: Core, me: ParticipantId, agent: str | None) -> list[shapes.Turn]:
     filters = {"agent": (await core.directory.participant(agent)).id} if agent else {}
-    found = await outcomes.dead(core, **filters)
-    return [_shown(core, me, shapes.Turn.of(turn, core.directory.name)) for turn in found]
+    dead = await outcomes.dead(core, **filters)
+    return [_shown(core, me, shapes.Turn.of(turn, core.directory.name)) for turn in dead]
 
 
 def _shown(core: Core, me: ParticipantId, turn: shapes.Turn) -> shapes.Turn:
@@ -46,7 +46,7 @@ def _shown(core: Core, me: ParticipantId, turn: shapes.Turn) -> shapes.Turn:
 
 
 def without_model(turn: shapes.Turn) -> shapes.Turn:
-    """What a turn used, and not of which model: with what an agent thinks is the owner's to know."""
+    """Without the model it used: only the owner may know with what an agent thinks."""
     if not turn.usage or "model" not in turn.usage:
         return turn
     return structs.replace(turn, usage={key: value for key, value in turn.usage.items() if key != "model"})
@@ -60,14 +60,14 @@ async def usage(core: Core, agent: str | None, conversation: str | None) -> Json
 async def live(core: Core, conversation: str | None) -> list[shapes.LiveTurn]:
     """Running turns, with what they have said so far."""
     running = (TurnState.RUNNING,)
-    found = await core.parts.store.turns(**await _of(core, conversation, None), states=running)
-    texts = [(turn, core.live_turns.text_of(str(turn.id))) for turn in found]
+    running_turns = await core.parts.store.turns(**await _of(core, conversation, None), states=running)
+    texts = [(turn, core.live_turns.text_of(str(turn.id))) for turn in running_turns]
     return [
         shapes.LiveTurn(
-            str(turn.id), core.directory.name(turn.agent), turn.conversation, heard.text, heard.offset
+            str(turn.id), core.directory.name(turn.agent), turn.conversation, live_text.text, live_text.offset
         )
-        for turn, heard in texts
-        if heard is not None
+        for turn, live_text in texts
+        if live_text is not None
     ]
 
 
@@ -78,7 +78,7 @@ async def _of(core: Core, conversation: str | None, agent: str | None) -> JsonOb
     }
 
 
-async def found(core: Core, id: str) -> Turn:
+async def by_number(core: Core, id: str) -> Turn:
     """A turn by its number, as callers write it."""
     turn = await core.parts.store.turn(TurnId(int(id))) if is_number(id) else None
     if turn is None:
@@ -87,5 +87,5 @@ async def found(core: Core, id: str) -> Turn:
 
 
 def unknown(id: str) -> NotFound:
-    """Of a turn that is not there and of one that is nothing to the caller: the two must not be told apart."""
+    """The same for a missing turn and for one that the caller may not see: they must be indistinguishable."""
     return NotFound(f"there is no turn {id}", what="turn", fix=(Hint(Act.LIST_TURNS),), ref=str(id))

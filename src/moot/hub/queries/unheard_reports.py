@@ -18,7 +18,7 @@ WAS_PAUSED = (Duty.BLOCKED, RuleName.PAUSED)
 async def unheard_reports(core: Core, delegator: ParticipantId) -> tuple[UnheardReport, ...]:
     store = core.parts.store
     ended = {task.id: task for task in await store.records(TASKS.where(by=delegator)) if not task.is_open}
-    found: dict[TaskId, UnheardReport] = {}
+    reports: dict[TaskId, UnheardReport] = {}
     for conversation in await store.conversations(archived=False, kind=None) if ended else ():
         members = {member.participant: member for member in await store.members(conversation.id)}
         mine = members.get(delegator)
@@ -27,5 +27,5 @@ async def unheard_reports(core: Core, delegator: ParticipantId) -> tuple[Unheard
         for message in await store.messages(conversation.id, Page(after=mine.cursor, limit=MAX_UNREAD)):
             task = ended.get(TaskId(str(message.metadata.get("task", ""))))
             if task is not None and message.plan.of(delegator) == WAS_PAUSED:
-                found[task.id] = UnheardReport(task.id, conversation.id)
-    return tuple(found.values())
+                reports[task.id] = UnheardReport(task.id, conversation.id)
+    return tuple(reports.values())

@@ -39,8 +39,8 @@ from moot.doors.lookup import without_hints
 from moot.errors import BadText, BadValue, MootError, RateLimited
 from moot.flow.steps.admission import THE_HUB, Admission, InConversation, Subject
 from moot.hub import Hub
-from moot.hub.commands.tokens import LONGEST
-from moot.hub.process.owner_token import SHORTEST
+from moot.hub.commands.tokens import MAX_TOKEN_CHARACTERS
+from moot.hub.process.owner_token import MIN_CHARACTERS
 from moot.model.answer import Receipt
 from moot.model.entrance import DoorName
 from moot.model.records.bookmark import Bookmark
@@ -372,7 +372,7 @@ class _Refused(Exception):
 
 
 def _may_be_token(text: str) -> bool:
-    return SHORTEST <= len(text) <= LONGEST and len(text.split()) == 1
+    return MIN_CHARACTERS <= len(text) <= MAX_TOKEN_CHARACTERS and len(text.split()) == 1
 
 
 async def _text(receive: Any) -> str | None:
