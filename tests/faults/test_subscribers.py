@@ -23,6 +23,7 @@ from msgspec import json
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from moot.doors.http.streams.fanout import STUCK_SECONDS
 from tests.doors.http.up import Up
 from tests.support.processes import SCALE, Server, end, start
 from tests.support.waiting import PATIENCE
@@ -334,10 +335,12 @@ async def test_who_never_reads_is_let_go_as_lagged_and_comes_back_without_loss(h
         slow = list(never_readers(hall, NEVER_READ))
         for never in slow:
             await never.opened(stack)
+        begun = time.monotonic()
         for _ in range(ENOUGH):
             await hall.say(LARGE)
+        gone = {"closed 1006", "cut off"} if time.monotonic() - begun > STUCK_SECONDS else set()
         endings = await asyncio.gather(*(never.read_on() for never in slow))
-        assert set(endings) == {"lagged"}
+        assert set(endings) <= {"lagged", *gone}, "on a slow machine nothing was taken for too long, too"
         for never in slow:
             await never.again(stack)
         assert set(await asyncio.gather(*(never.read_on() for never in slow))) == {"all"}
