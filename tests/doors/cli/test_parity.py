@@ -11,7 +11,7 @@ from moot.bridges.discord.messages import commands as discord_commands
 from moot.bridges.telegram.menu import menu
 from moot.cli.app import root
 from moot.cli.tui.chat_state import ChatSnapshot
-from moot.cli.tui.reducer import begun
+from moot.cli.tui.reducer import start_state
 from moot.cli.tui.suggestions import suggestions
 from moot.doors.http.api.routes import ROUTES
 from moot.doors.http.page import commands as page_commands
@@ -165,7 +165,7 @@ async def offered_by_the_page() -> set[str]:
 
 def offered_by_the_terminal() -> set[str]:
     where = cast("Any", SimpleNamespace(participants=(), id="c1", settings={}))
-    state = begun(ChatSnapshot("user", where, (), (), ()), {})
+    state = start_state(ChatSnapshot("user", where, (), (), ()), {})
     typed = (f"/{name[:-1]}" for name in slash.ROWS)
     found = [suggestions(text, state, 0.0) for text in typed]
     return {row.insert.removeprefix("/").strip() for one in found if one is not None for row in one.rows}

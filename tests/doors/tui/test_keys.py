@@ -215,7 +215,7 @@ async def test_at_completes_names_and_shows_role_and_state(tmp_path: Path) -> No
         await chat.until_seen("arya", "backend  idle", "reviewer  idle", "@all")
         await chat.press("down", "up")
         await chat.type("gd")
-        await chat.until(lambda: chat.room.menu.found and len(chat.room.menu.found.rows) == 1)
+        await chat.until(lambda: chat.room.menu.suggestions and len(chat.room.menu.suggestions.rows) == 1)
         await chat.press("tab")
         assert chat.draft == "ask @gendry "
         assert not chat.room.menu.is_open

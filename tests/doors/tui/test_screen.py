@@ -9,7 +9,7 @@ from textual.geometry import Region
 from textual.screen import Screen
 
 from moot import Hub, agent
-from moot.cli.tui.bubbles import Look, drawn, markdown_lines
+from moot.cli.tui.bubbles import Look, entry_lines, markdown_lines
 from moot.cli.tui.chat_room import ChatPlan, TourScript
 from moot.cli.tui.chat_state import Doing
 from moot.cli.tui.status_words import mark, words
@@ -48,7 +48,7 @@ async def test_three_kinds_of_bubbles_each_with_its_mark_and_colour(tmp_path: Pa
         entry = next(entry for entry in chat.room.state.entries if entry.sender == "arya")
         coloured = {
             segment.text.strip(): segment.style.color.name
-            for line in drawn(entry, chat.room.state, Look(), 100)
+            for line in entry_lines(entry, chat.room.state, Look(), 100)
             for segment in line
             if segment.style is not None and segment.style.color is not None
         }
@@ -163,7 +163,7 @@ async def test_it_fits_and_reflows_at_every_width(tmp_path: Path, width: int) ->
         await chat.until_seen("you ▸", "will answer:", "Enter send", "ended:")
         await chat.until(lambda: all(len(row) <= width for row in chat.rows))
         entry = next(entry for entry in chat.room.state.entries if entry.sender == "arya")
-        drawn_words = " ".join(plain(drawn(entry, chat.room.state, Look(), width))).count("word")
+        drawn_words = " ".join(plain(entry_lines(entry, chat.room.state, Look(), width))).count("word")
         assert drawn_words == 30
         if width < 80:
             await chat.until_seen("✓✓✓")

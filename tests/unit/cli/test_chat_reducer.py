@@ -15,8 +15,8 @@ from moot.cli.tui.chat_state import (
     OlderRead,
     Remark,
 )
-from moot.cli.tui.reducer import begun, reduce
-from moot.cli.tui.status_words import shown
+from moot.cli.tui.reducer import reduce, start_state
+from moot.cli.tui.status_words import agent_rows
 from moot.cli.tui.suggestions import suggestions
 
 AT = "2026-11-17T12:34:00.000Z"
@@ -70,7 +70,7 @@ def snapshot(
 
 
 def after(*happened: object, start: ChatState | None = None) -> ChatState:
-    state = start or begun(snapshot(message(1, "user", "hey @arya")))
+    state = start or start_state(snapshot(message(1, "user", "hey @arya")))
     for each in happened:
         state = reduce(state, each)
     return state
@@ -139,7 +139,7 @@ def test_a_turn_that_failed_or_was_stopped_says_how_its_words_ended() -> None:
 
 
 def test_receipts_go_from_queued_to_delivered_to_answered() -> None:
-    steps = [begun(snapshot(message(1, "user", "hey @arya")))]
+    steps = [start_state(snapshot(message(1, "user", "hey @arya")))]
     steps.append(after(STARTED, start=steps[-1]))
     steps.append(after(told("finished", SAID), start=steps[-1]))
     found = [state.entries[1].progress for state in steps]
@@ -191,7 +191,7 @@ def test_days_stand_between_messages_of_different_days() -> None:
 
 
 def test_older_messages_stand_above_and_change_nothing_below() -> None:
-    state = begun(snapshot(message(3, "user", "three"), has_more=True))
+    state = start_state(snapshot(message(3, "user", "three"), has_more=True))
     state = reduce(
         state, OlderRead((message(1, "user", "one"), message(2, "arya", "two")), (), has_more=False)
     )
@@ -212,7 +212,7 @@ def test_members_and_what_everybody_does_are_taken_over() -> None:
     told_live = event("agent.activity", {"name": "arya", "activity": doing, "reachability": "live"}, None)
     state = after(told_live, ConversationRead(place("arya", "nymeria")))
     assert [seat.name for seat in state.members] == ["arya", "nymeria"]
-    assert [row[1:] for row in shown(state, 1_794_918_846.0)] == [("●", "◔ thinking 6s"), ("✕", "away")]
+    assert [row[1:] for row in agent_rows(state, 1_794_918_846.0)] == [("●", "◔ thinking 6s"), ("✕", "away")]
     assert reduce(state, AgentsRead((), {"c2": 1}, frozenset({"arya"}))).asking == {"arya"}
 
 

@@ -24,10 +24,10 @@ from moot.cli.tui.chat_state import ChatState, Entry
 from moot.rules.palette import COLOURS, chosen_index
 
 Line = list[Segment]
-WIDEST: Final = 100
-"""Columns of text: longer lines are hard to read."""
-MAX_WIDTH: Final = 120
-"""Columns of a bubble with all around it: on a wide screen, what belongs together stays together."""
+MAX_TEXT_COLUMNS: Final = 100
+"""Longer lines are hard to read."""
+MAX_BUBBLE_COLUMNS: Final = 120
+"""With margins and bar: on a wide screen, what belongs together stays together."""
 NARROW: Final = 80
 INDENT: Final = 2
 OWN_SHARE: Final = 0.75
@@ -37,7 +37,7 @@ BLANK: Final[Line] = []
 
 
 class Look(Struct, frozen=True):
-    """How it is drawn: on which background, in which letters."""
+    """How a chat is drawn: on which background, with which characters."""
 
     light: bool = False
     ascii: bool = False
@@ -62,8 +62,8 @@ class Look(Struct, frozen=True):
         return text
 
 
-class _Chat(Markdown):
-    """Markdown as chats read it: a line end is one."""
+class _ChatMarkdown(Markdown):
+    """Markdown as in a chat: a line break in the text is a line break on the screen."""
 
     def __init__(self, text: str, *, light: bool) -> None:
         super().__init__(text, code_theme="ansi_light" if light else "ansi_dark", hyperlinks=False)
@@ -80,21 +80,21 @@ def _console() -> Console:
         force_terminal=True,
         color_system="truecolor",
         legacy_windows=False,
-        width=WIDEST,
+        width=MAX_TEXT_COLUMNS,
     )
 
 
 @lru_cache(maxsize=2_000)
 def _markdown(text: str, width: int, light: bool) -> tuple[tuple[Segment, ...], ...]:
-    """Its lines, each as wide as it is."""
+    """The lines of a text, without padding on the right."""
     console = _console()
     options = console.options.update(width=max(1, width), height=None)
-    lines = console.render_lines(_Chat(text, light=light), options, pad=False)
-    return tuple(tuple(_without_padding(line)) for line in _trimmed(lines))
+    lines = console.render_lines(_ChatMarkdown(text, light=light), options, pad=False)
+    return tuple(tuple(_without_padding(line)) for line in _trim(lines))
 
 
 def _without_padding(line: Line) -> Line:
-    """Without the blanks that fill a line up, where they have no colour of their own."""
+    """The line without trailing blanks, unless these have a background colour."""
     line = list(line)
     while line and (line[-1].style is None or line[-1].style.bgcolor is None):
         last = line.pop()
@@ -103,7 +103,7 @@ def _without_padding(line: Line) -> Line:
     return line
 
 
-def _trimmed(lines: list[Line]) -> list[Line]:
+def _trim(lines: list[Line]) -> list[Line]:
     def is_blank(line: Line) -> bool:
         return not "".join(segment.text for segment in line).strip()
 
@@ -138,7 +138,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def text_lines(text: str, width: int, style: Style | None = None) -> list[Line]:
-    """Words as they are, broken where they have to be."""
+    """A text without markup, wrapped to a width."""
     whole = Text(safe(text), style=style or Style())
     console = _console()
     return [
@@ -147,10 +147,10 @@ def text_lines(text: str, width: int, style: Style | None = None) -> list[Line]:
     ]
 
 
-def drawn(entry: Entry, state: ChatState, look: Look, width: int) -> list[Line]:
-    """All lines of an entry, with the blank one behind it."""
-    width = min(width, MAX_WIDTH)
-    room = max(10, min(width, WIDEST + INDENT * 2) - INDENT)
+def entry_lines(entry: Entry, state: ChatState, look: Look, width: int) -> list[Line]:
+    """All lines of an entry, with a blank one after it."""
+    width = min(width, MAX_BUBBLE_COLUMNS)
+    room = max(10, min(width, MAX_TEXT_COLUMNS + INDENT * 2) - INDENT)
     match entry.kind:
         case "day" | "tick":
             return [*_rule(look.fit(safe(entry.text)), width), BLANK]
@@ -164,7 +164,7 @@ def drawn(entry: Entry, state: ChatState, look: Look, width: int) -> list[Line]:
 
 
 def _rule(text: str, width: int) -> list[Line]:
-    """Something small that happened, in a line of its own, or in several where it is too long for one."""
+    """A small notice with a rule, on several lines if it is too long for one."""
     parts = text_lines(text, max(10, width - INDENT * 2 - len("── ")), DIM)
     texts = ["".join(segment.text for segment in part) for part in parts]
     lines = [f"{' ' * INDENT}{'── ' if not number else '   '}{part}" for number, part in enumerate(texts)]
@@ -173,7 +173,7 @@ def _rule(text: str, width: int) -> list[Line]:
 
 
 def _own(entry: Entry, look: Look, width: int) -> list[Line]:
-    body = text_lines(look.fit(entry.text), int(max(20, min(WIDEST, (width - INDENT) * OWN_SHARE))))
+    body = text_lines(look.fit(entry.text), int(max(20, min(MAX_TEXT_COLUMNS, (width - INDENT) * OWN_SHARE))))
     bar = look.fit("┃")
     widest = max([Segment.get_line_length(line) for line in body] or [0])
     left = max(0, width - widest - len(bar) - 1 - INDENT)
@@ -190,14 +190,14 @@ def _own(entry: Entry, look: Look, width: int) -> list[Line]:
 
 
 def _receipt(entry: Entry, *, short: bool) -> str:
-    """Queued, delivered, answered: what is reached has its tick."""
+    """Queued, delivered, answered: each step that is reached has a tick."""
     progress = entry.progress
     if progress is None:
         return ""
     steps = (("queued", True), ("delivered", progress.delivered), ("answered", progress.answered))
     if short:
-        return "".join("✓" if done else "·" for _, done in steps)
-    return " ".join(f"{'✓' if done else '·'}{name}" for name, done in steps)
+        return "".join("✓" if is_reached else "·" for _, is_reached in steps)
+    return " ".join(f"{'✓' if is_reached else '·'}{name}" for name, is_reached in steps)
 
 
 def _others(entry: Entry, state: ChatState, look: Look, width: int, room: int) -> list[Line]:

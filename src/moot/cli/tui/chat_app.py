@@ -20,14 +20,14 @@ class ChatApp(App[int]):
     TITLE = "moot"
     CSS = OVERLAYS
 
-    def __init__(self, session: Session, link: HubLink, seen: ChatSnapshot, plan: ChatPlan) -> None:
+    def __init__(self, session: Session, link: HubLink, snapshot: ChatSnapshot, plan: ChatPlan) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-light" if plan.look.light else "ansi-dark"
-        self.room = KeyedRoom(session, link, seen, plan)
+        self.room = KeyedRoom(session, link, snapshot, plan)
 
     def on_mount(self) -> None:
         self.push_screen(self.room)
 
     async def action_quit(self) -> None:
-        """Ctrl+Q, which Textual takes before any screen can: no other way out than Ctrl+C's."""
+        """Ctrl+Q, which Textual handles before any screen: it does the same as Ctrl+C."""
         self.room.action_interrupt()

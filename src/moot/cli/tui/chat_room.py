@@ -1,7 +1,7 @@
-"""The chat's one screen: transcript, who does what, the draft, who would answer it, the keys that work now.
+"""The chat's one screen: the transcript, what each agent does, the draft, who would answer it, the keys that work now.
 
-It applies what happens to the state (reducer.py), draws the state at most twenty times a second, so that keys are
-never waited for, and lets overlays lie over it. Above: room_keys.py, chat_app.py. Below: the widgets, room_talk.py,
+It applies changes to the state (reducer.py), draws the state at most twenty times a second, so that keys never wait,
+and shows overlays. Above: room_keys.py, chat_app.py. Below: the widgets, room_talk.py,
 hub_link.py. Not here: which key does what.
 """
 
@@ -33,9 +33,9 @@ from moot.cli.tui.chat_state import ChatSnapshot, ChatState, ConversationRead, E
 from moot.cli.tui.composer import Composer, SuggestionMenu
 from moot.cli.tui.hub_link import HubLink
 from moot.cli.tui.overlays import Choice, ListOverlay, QuestionOverlay, TextOverlay
-from moot.cli.tui.reducer import begun, reduce
+from moot.cli.tui.reducer import reduce, start_state
 from moot.cli.tui.room_talk import RoomTalk
-from moot.cli.tui.status_words import shown
+from moot.cli.tui.status_words import agent_rows
 from moot.cli.tui.suggestions import command_words, suggestions
 from moot.cli.tui.transcript import Transcript
 from moot.errors import BadValue, HubAbsent, MootError
@@ -43,7 +43,7 @@ from moot.model.event import EventType
 from moot.rules.words import slash
 
 FRAME_SECONDS: Final = 0.05
-"""Twenty pictures a second: more nobody reads, and keys would wait for them."""
+"""Twenty frames a second: nobody reads faster, and more frames would delay keys."""
 TYPED_SECONDS: Final = 0.06
 MAX_WAIT_SECONDS: Final = 0.2
 PREVIEW_SECONDS: Final = 0.12
@@ -55,7 +55,7 @@ ENDINGS: Final = (EventType.TURN_FINISHED, EventType.TURN_OWED, EventType.TURN_H
 
 
 class TourScript(Struct, frozen=True):
-    """What a tour says by itself: before, in the person's name, and once that is over."""
+    """What a tour says by itself: before, then in the person's name, then when that has been answered."""
 
     before: tuple[str, ...] = ()
     text: str = ""
@@ -68,7 +68,7 @@ class ChatPlan(Struct, frozen=True):
     look: Look = Look()
     chips: dict[str, str] = {}
     note: str = ""
-    """Behind who would answer: what it costs."""
+    """Shown after who would answer: what an answer costs."""
     many: int = 60
     max_turns: int | None = None
     tour: TourScript = TourScript()
@@ -86,9 +86,9 @@ class ChatRoom(Screen[None]):
     ChatRoom:ansi #preview, ChatRoom:ansi #hints { text-style: dim; }
     """
 
-    def __init__(self, session: Session, link: HubLink, seen: ChatSnapshot, plan: ChatPlan) -> None:
+    def __init__(self, session: Session, link: HubLink, snapshot: ChatSnapshot, plan: ChatPlan) -> None:
         super().__init__()
-        self.state: ChatState = begun(seen, plan.chips)
+        self.state: ChatState = start_state(snapshot, plan.chips)
         self.plan = plan
         self.link = link
         self.talk = RoomTalk(session, link, self, max_turns=plan.max_turns)
@@ -101,10 +101,10 @@ class ChatRoom(Screen[None]):
         self._drawn_at = self._typed_at = 0.0
         self._preview_at = NEVER
         self._flash = ("", 0.0)
-        self._flashed_at = ""
-        """The draft as it stood then."""
+        self._flashed_draft = ""
+        """The draft at the time of the flash."""
         self._later: dict[str, Any] = {}
-        self._written: dict[str, tuple[Text, list[Span]]] = {}
+        self._last_drawn: dict[str, tuple[Text, list[Span]]] = {}
 
     def compose(self) -> ComposeResult:
         yield Static(id="header")
@@ -134,22 +134,22 @@ class ChatRoom(Screen[None]):
     # --- what happens --------------------------------------------------------------------------------------------
 
     async def _listen(self) -> None:
-        async for happened in self.link.happenings(lambda: self.state.where.id):
+        async for change in self.link.changes(lambda: self.state.where.id):
             was_cut = self.state.is_cut
-            self.apply(happened)
-            if isinstance(happened, HubLost) and not was_cut:
+            self.apply(change)
+            if isinstance(change, HubLost) and not was_cut:
                 self.remark("the hub stopped; all messages are kept. Looking for it …")
-            elif isinstance(happened, ChatSnapshot) and was_cut:
+            elif isinstance(change, ChatSnapshot) and was_cut:
                 self.remark("connected again; nothing was lost")
-            elif isinstance(happened, shapes.Event):
-                self._heed(happened)
+            elif isinstance(change, shapes.Event):
+                self._follow_up(change)
 
-    def apply(self, happened: object) -> None:
-        self.state = reduce(self.state, happened)
+    def apply(self, change: object) -> None:
+        self.state = reduce(self.state, change)
         self._is_dirty = True
 
-    def _heed(self, event: shapes.Event) -> None:
-        """What an event makes worth asking for."""
+    def _follow_up(self, event: shapes.Event) -> None:
+        """Read again what an event may have changed."""
         is_here = event.conversation == self.state.where.id
         if event.type in ENDINGS:
             self.talk.turn_ended()
@@ -161,7 +161,7 @@ class ChatRoom(Screen[None]):
             self._soon("everybody", REFRESH_SECONDS, self._read_everybody)
 
     def _soon(self, what: str, seconds: float, work: Callable[[], Awaitable[object]]) -> None:
-        """Once, a moment after the first reason for it."""
+        """Do the work once, a moment after the first request for it."""
         if what not in self._later:
 
             def begin() -> None:
@@ -171,17 +171,17 @@ class ChatRoom(Screen[None]):
             self._later[what] = self.set_timer(seconds, begin)
 
     def guard(self, work: Callable[[], Awaitable[object]]) -> None:
-        """Do it beside everything else; what goes wrong is told."""
+        """Do the work in the background and report errors as remarks."""
 
-        async def guarded() -> None:
+        async def guarded_work() -> None:
             try:
                 await work()
             except HubAbsent:
-                pass  # whoever listens to the hub tells it, and heals it
+                pass  # _listen reports it and reconnects
             except MootError as error:
                 self.remark(error_text(error, (), more=False))
 
-        self._work(guarded)
+        self._work(guarded_work)
 
     def _work(self, work: Callable[[], Coroutine[None, None, None]], *, instead_of: str = "") -> None:
         _: Worker[None] = self.run_worker(work, group=instead_of or "default", exclusive=bool(instead_of))
@@ -201,7 +201,7 @@ class ChatRoom(Screen[None]):
         for line in tour.before:
             self.remark(line)
         if await self.talk.say(tour.text) is not None:
-            await self.talk.settled()
+            await self.talk.wait_settled()
         for line in tour.after:
             self.remark(line)
         self._preview_soon()
@@ -209,7 +209,7 @@ class ChatRoom(Screen[None]):
     # --- drawing -------------------------------------------------------------------------------------------------
 
     def _frame(self) -> None:
-        """Draw what is another now. Keys come first: while somebody types, the transcript waits a little."""
+        """Draw what has changed. Keys come first: while somebody types, the transcript waits a little."""
         now = time.monotonic()
         if now >= self._preview_at:
             self._preview_at = NEVER
@@ -239,9 +239,9 @@ class ChatRoom(Screen[None]):
         self.menu.styles.margin = (0, 0, below, min(6, max(0, width - 40)))
 
     def _write(self, place: str, text: Text) -> None:
-        """The same words again are not drawn: they would have all that lies between them drawn too."""
-        if self._written.get(place) != (text, text.spans):
-            self._written[place] = (text, text.spans)
+        """Update a line only if it changed: an update would redraw everything between the lines too."""
+        if self._last_drawn.get(place) != (text, text.spans):
+            self._last_drawn[place] = (text, text.spans)
             self.query_one(place, Static).update(text, layout=False)
 
     def _names(self, rows: list[tuple[str, str, str]], between: str) -> Text:
@@ -259,7 +259,7 @@ class ChatRoom(Screen[None]):
             left.append("  hub away, looking for it …", style="bold red")
         counts = [f"needs you: {len(state.asking)}"] if state.asking else []
         counts += [f"unread: {state.elsewhere}"] if state.elsewhere else []
-        right = self._names(shown(state, now, only_busy=width < NARROW), " · ")
+        right = self._names(agent_rows(state, now, only_busy=width < NARROW), " · ")
         if counts:
             right = Text.assemble((" · ".join(counts), "bold"), "  ", right)
         right.truncate(max(0, width - left.cell_len - 2), overflow="ellipsis")
@@ -268,7 +268,7 @@ class ChatRoom(Screen[None]):
     def _activity(self, now: float, width: int) -> Text:
         transcript = self.transcript
         below = "" if transcript.at_bottom else f"↓ {transcript.new} new" if transcript.new else "↓ Ctrl+End"
-        busy = self._names(shown(self.state, now, only_busy=True), "    ")
+        busy = self._names(agent_rows(self.state, now, only_busy=True), "    ")
         busy.truncate(max(0, width - len(below) - 1), overflow="ellipsis")
         gap = " " * max(1, width - busy.cell_len - len(below))
         return Text.assemble(busy, gap, (self.plan.look.fit(below), "bold"))
@@ -301,28 +301,28 @@ class ChatRoom(Screen[None]):
     def flash(self, text: str) -> None:
         """In place of the keys, for a moment."""
         self._flash = (text, time.time() + FLASH_SECONDS)
-        self._flashed_at = self.composer.text
+        self._flashed_draft = self.composer.text
         self._draw_words()
 
     # --- the draft -----------------------------------------------------------------------------------------------
 
     @on(Composer.Edited)
-    def _edited(self) -> None:
+    def _on_edited(self) -> None:
         composer = self.composer
-        composer.heard()
-        if composer.text != self._flashed_at:
-            self._flash = ("", 0.0)  # who goes on typing has read it
+        composer.allow_announcement()
+        if composer.text != self._flashed_draft:
+            self._flash = ("", 0.0)  # a person who goes on typing has read it
         self._typed_at = time.monotonic()
         composer.offer()
         self._preview_soon()
 
     def _preview_soon(self) -> None:
-        """Once nobody has typed for a moment; each picture looks whether that is so."""
+        """Ask for a preview once nobody has typed for a moment; each frame checks whether it is time."""
         self._preview_at = time.monotonic() + PREVIEW_SECONDS
 
     async def _preview(self) -> None:
         try:
-            line = await self._foreseen(self.composer.text)
+            line = await self._preview_line(self.composer.text)
         except HubAbsent:
             line = "will answer: nobody can say while the hub is away"
         except MootError as error:
@@ -331,21 +331,21 @@ class ChatRoom(Screen[None]):
         for place in self.query("#preview").results(Static):  # none when the chat is being left
             place.update(Text(self.plan.look.fit(f"{reply}{line}")))
 
-    async def _foreseen(self, draft: str) -> str:
-        """Who would answer what stands there now, by the very function that decides it; or what a command does."""
+    async def _preview_line(self, draft: str) -> str:
+        """Who would answer the draft, by the same function that decides it; for a command, what it does."""
         try:
             command = slash.parse(draft) if draft.strip() else slash.Say("…")
         except BadValue as error:
             return command_words(draft) or f"{error} · begin with // to send it as text"
         if not isinstance(command, slash.Say):
             return command_words(draft) or "a command"
-        found = await self.link.hub.preview(self.state.where.id, command.text or "…")
-        line = will_answer(found, self.state.where, cap=self.plan.max_turns, note=self.plan.note)
-        return " · ".join([line, *(warning.message for warning in found.warnings)])
+        preview = await self.link.hub.preview(self.state.where.id, command.text or "…")
+        line = will_answer(preview, self.state.where, cap=self.plan.max_turns, note=self.plan.note)
+        return " · ".join([line, *(warning.message for warning in preview.warnings)])
 
     @on(Composer.Submitted)
-    def _submitted(self, sent: Composer.Submitted) -> None:
-        text = sent.text
+    def _on_submitted(self, submission: Composer.Submitted) -> None:
+        text = submission.text
         if not text.strip():
             return
         if text.strip().lower() in LEAVING:
@@ -365,7 +365,7 @@ class ChatRoom(Screen[None]):
             self.guard(partial(self.talk.command, command))
 
     def give_back(self, text: str) -> None:
-        """What could not be sent is the draft again, or, where another stands there, one key away."""
+        """Restore a text that could not be sent as the draft. If there is another draft, the Up key brings it back."""
         if not self.composer.text:
             self.composer.set_draft(text)
 
@@ -392,7 +392,7 @@ class ChatRoom(Screen[None]):
         self.lay_over("why", text)
 
     async def show_own(self, command: slash.KeysCommand | slash.ThemeCommand | slash.TurnsCommand) -> None:
-        """What concerns this screen: a key does the same, or its colours are others."""
+        """Carry out a command that concerns only this screen."""
         match command:
             case slash.KeysCommand():
                 self.lay_over("keys", overlay_texts.keys_text())
@@ -403,18 +403,18 @@ class ChatRoom(Screen[None]):
                 self.plan = structs.replace(self.plan, look=look)
                 self.transcript.look = look
                 self.transcript.redraw()
-                self._written.clear()
+                self._last_drawn.clear()
                 self._draw_words()
 
     async def pick_turn(self) -> None:
         rows = await overlay_texts.turn_rows(self.link.hub, self.state.where)
-        if (turn := await self.picked("turns", rows, empty="no turns yet")) is not None:
+        if (turn := await self.pick("turns", rows, empty="no turns yet")) is not None:
             await self.show_turn(turn)
 
     async def show_turn(self, turn: str) -> None:
         self.lay_over(f"turn {turn}", await overlay_texts.turn_text(self.link.hub, turn))
 
-    async def picked(self, heading: str, rows: list[Choice], *, empty: str = "nothing here") -> str | None:
+    async def pick(self, heading: str, rows: list[Choice], *, empty: str = "nothing here") -> str | None:
         return await self.app.push_screen_wait(ListOverlay(heading, rows, empty=empty))
 
     async def go_to(self, where: shapes.Conversation) -> None:
@@ -433,11 +433,11 @@ class ChatRoom(Screen[None]):
 
     @property
     def unsent(self) -> list[str]:
-        """What the person wrote and nobody keeps."""
+        """What the person wrote and did not send."""
         texts = [*self.talk.waiting.values(), *self.drafts.values(), self.composer.text]
         return [text for text in texts if text.strip()]
 
     async def read_all(self) -> None:
-        """What was on the screen does not wait for the person any longer."""
+        """Mark everything that was on the screen as read."""
         if self.state.last and not self.state.is_cut:
             await self.link.hub.conversations.read(self.state.where.id, self.state.last)

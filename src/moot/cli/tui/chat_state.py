@@ -1,4 +1,4 @@
-"""What the full-screen chat knows, as frozen values: everything on the screen is drawn from this and the clock.
+"""The state of the full-screen chat, as frozen values: the whole screen is drawn from it and the clock.
 
 Above: the reducer makes the next state from this one, the widgets draw it. Below: the shapes of the SDK.
 Not here: widgets, the hub, time.
@@ -15,7 +15,7 @@ MAX_ENTRIES = 400
 
 
 class ReceiptSteps(Struct, frozen=True):
-    """How far a message of one's own got. Stored it is as soon as it is shown."""
+    """How far a message of the person got. It is stored by the time it is shown."""
 
     delivered: bool = False
     """An agent has begun to read it."""
@@ -23,7 +23,7 @@ class ReceiptSteps(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """One block of the transcript. Entries stand in the order in which they began, and never change places."""
+    """One block of the transcript. Entries are in the order in which they began, and never change places."""
 
     key: str
     kind: str
@@ -43,13 +43,13 @@ class Entry(Struct, frozen=True):
     number: str = ""
     """Which of the turns of its round: 1/3."""
     chip: str = ""
-    """What made it, where that must be seen."""
+    """What wrote the text, where that must be visible."""
     ending: str = ""
-    """How a text that is not whole came to its end."""
+    """Why a text is incomplete."""
     is_late: bool = False
     """The beginning of this stream was missed."""
     progress: ReceiptSteps | None = None
-    """For messages of one's own."""
+    """Only on messages of the person."""
 
 
 class Doing(Struct, frozen=True):
@@ -74,16 +74,16 @@ class ChatState(Struct, frozen=True):
     running: Mapping[str, str] = {}
     """Turns that run here: id → agent."""
     over: frozenset[str] = frozenset()
-    """Turns that have ended: what is still heard of them comes late."""
+    """Turns that have ended; later events about them are out of date."""
     reasons: Mapping[str, tuple[str, str]] = {}
-    """Of turns: why, and the message that caused them."""
+    """Turn → its reason, and the message that caused it."""
     unread: Mapping[str, int] = {}
-    """Conversation → messages in it that wait to be read."""
+    """Conversation → number of unread messages."""
     asking: frozenset[str] = frozenset()
-    """Agents that wait for a decision of the person."""
+    """Agents that wait for the person's decision."""
     chips: Mapping[str, str] = {}
     is_cut: bool = False
-    """The hub is gone, and looked for."""
+    """The hub is gone; the chat is looking for it."""
     has_more: bool = False
     """There are messages before the first entry."""
 
@@ -101,7 +101,7 @@ class ChatState(Struct, frozen=True):
 
     @property
     def speakers(self) -> list[str]:
-        """Whose turns run here, in the order in which they began."""
+        """The agents whose turns run here, in the order in which they began."""
         return list(dict.fromkeys(self.running.values()))
 
     @property
@@ -111,7 +111,7 @@ class ChatState(Struct, frozen=True):
 
 
 class ChatSnapshot(Struct, frozen=True):
-    """All that a hub says of a conversation at one moment: where a state begins."""
+    """Everything a hub knows of a conversation at one moment; a state begins with it."""
 
     me: str
     where: shapes.Conversation
@@ -124,7 +124,7 @@ class ChatSnapshot(Struct, frozen=True):
 
 
 class AgentsRead(Struct, frozen=True):
-    """What everybody does and what waits to be read, asked for anew."""
+    """What every agent does and how much is unread, read again."""
 
     agents: tuple[shapes.Agent, ...]
     unread: Mapping[str, int]
@@ -140,12 +140,12 @@ class OlderRead(Struct, frozen=True):
 
 
 class Remark(Struct, frozen=True):
-    """Something this screen says to the person; nobody else sees it, and it is not kept."""
+    """Something this screen says to the person; nobody else sees it, and it is not stored."""
 
     text: str
     at: str
     is_small: bool = False
-    """It stands in one line with what else is small."""
+    """Shown on one line together with other small remarks."""
 
 
 class HubLost(Struct, frozen=True):
@@ -153,6 +153,6 @@ class HubLost(Struct, frozen=True):
 
 
 class ConversationRead(Struct, frozen=True):
-    """The conversation itself is another now: members, name, settings."""
+    """The conversation has changed: members, name, settings."""
 
     where: shapes.Conversation

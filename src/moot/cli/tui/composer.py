@@ -1,6 +1,6 @@
 """Where the person writes: several lines, a paste in one piece, what was sent before, and a menu for `@` and `/`.
 
-Enter sends, unless more comes right behind it: nobody types that fast, so it is a paste from a terminal that does not
+Enter sends, unless another key follows at once: nobody types that fast, so it is a paste from a terminal that does not
 mark pastes, and its lines belong together.
 
 Above: chat_room.py sends what is submitted. Below: suggestions.py. Not here: what a line means.
@@ -19,14 +19,14 @@ from moot.cli.terminal.keystrokes import pasted
 from moot.cli.tui.suggestions import Suggestion, Suggestions
 
 BURST_SECONDS: Final = 0.02
-"""Of silence behind Enter: the text ends here."""
+"""If no key follows Enter for this long, the text ends there."""
 MAX_REMEMBERED: Final = 500
 FRAME: Final = 14
 """Columns that the menu needs for its place, its border and its scrollbar."""
 
 
 class SentTexts:
-    """What was sent before, and the draft that waits while one looks at it."""
+    """What was sent before, and the draft that is set aside while the person looks through it."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -54,7 +54,7 @@ class SentTexts:
 
 
 class SuggestionMenu(OptionList, can_focus=False):
-    """Lies over the conversation, which does not move."""
+    """A menu drawn over the conversation, which does not move."""
 
     DEFAULT_CSS = """
     SuggestionMenu { layer: menu; dock: bottom; display: none; height: auto; max-height: 10; width: auto;
@@ -64,39 +64,39 @@ class SuggestionMenu(OptionList, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(id="menu")
-        self.found: Suggestions | None = None
+        self.suggestions: Suggestions | None = None
         self.made_for = ""
         """The text before the cursor that its rows complete."""
 
     @property
     def is_open(self) -> bool:
-        return self.found is not None
+        return self.suggestions is not None
 
-    def show(self, found: Suggestions | None) -> None:
-        if found == self.found:
+    def show(self, suggestions: Suggestions | None) -> None:
+        if suggestions == self.suggestions:
             return
-        self.found = found
-        self.display = found is not None
+        self.suggestions = suggestions
+        self.display = suggestions is not None
         self.clear_options()
-        if found is None:
+        if suggestions is None:
             return
-        width = max(len(row.label) for row in found.rows) + 2
+        width = max(len(row.label) for row in suggestions.rows) + 2
         room = max(20, self.app.size.width - FRAME)
-        for row in found.rows:
+        for row in suggestions.rows:
             text = Text(f"{row.label:<{width}}", no_wrap=True)
             text.append(row.about, style="dim")
             text.truncate(room, overflow="ellipsis")
             self.add_option(Option(text))
         self.highlighted = 0
 
-    def chosen(self) -> Suggestion | None:
-        if self.found is None or self.highlighted is None:
+    def choice(self) -> Suggestion | None:
+        if self.suggestions is None or self.highlighted is None:
             return None
-        return self.found.rows[self.highlighted]
+        return self.suggestions.rows[self.highlighted]
 
     def step(self, by: int) -> None:
-        if self.found is not None:
-            self.highlighted = ((self.highlighted or 0) + by) % len(self.found.rows)
+        if self.suggestions is not None:
+            self.highlighted = ((self.highlighted or 0) + by) % len(self.suggestions.rows)
 
 
 class Composer(TextArea):
@@ -111,7 +111,7 @@ class Composer(TextArea):
             self.text = text
 
     class Edited(Message):
-        """The draft or the cursor is another now."""
+        """The draft or the cursor has changed."""
 
     def __init__(self, menu: SuggestionMenu, suggest: Callable[[str], Suggestions | None]) -> None:
         super().__init__(
@@ -126,7 +126,7 @@ class Composer(TextArea):
         self._entered = 0
         """Counts Enter keys; an Enter that is followed by another key at once is a line end."""
         self._is_entering = False
-        self._is_announced = False
+        self._is_edit_announced = False
 
     @property
     def before_cursor(self) -> str:
@@ -139,7 +139,7 @@ class Composer(TextArea):
         self.move_cursor(self.document.end)
 
     def offer(self) -> None:
-        """Open, change or close the menu, as the text before the cursor wants it."""
+        """Open, change or close the menu according to the text before the cursor."""
         before = self.before_cursor
         self._menu.made_for = before
         self._menu.show(None if self.text == self._closed_for else self._suggest(before))
@@ -176,8 +176,8 @@ class Composer(TextArea):
 
     @property
     def _is_menu_current(self) -> bool:
-        """Whether the menu is about what stands there now. Keys that come fast are ahead of it: to complete an earlier
-        text would throw away what was typed since."""
+        """Whether the menu belongs to the text as it is now. Fast keys can be ahead of it: completing an earlier text
+        would throw away what was typed since."""
         return self._menu.is_open and self._menu.made_for == self.before_cursor
 
     def _in_menu(self, key: str) -> bool:
@@ -194,17 +194,17 @@ class Composer(TextArea):
         return True
 
     def _complete(self) -> bool:
-        chosen, found = self._menu.chosen(), self._menu.found
-        if chosen is None or found is None:
+        choice, suggestions = self._menu.choice(), self._menu.suggestions
+        if choice is None or suggestions is None:
             return False
         before = self.before_cursor
-        if before[found.start :] == chosen.insert.rstrip():
+        if before[suggestions.start :] == choice.insert.rstrip():
             self._menu.show(None)
-            return False  # it stands there already: the key means what it always does
+            return False  # the word is complete already: the key does what it does without a menu
         behind = self.text[len(before) :]
         self._menu.show(None)
-        self.text = before[: found.start] + chosen.insert + behind.removeprefix(" ")
-        place = before[: found.start] + chosen.insert
+        self.text = before[: suggestions.start] + choice.insert + behind.removeprefix(" ")
+        place = before[: suggestions.start] + choice.insert
         self.move_cursor((place.count("\n"), len(place.rpartition("\n")[2])))
         return True
 
@@ -215,7 +215,7 @@ class Composer(TextArea):
         self.set_timer(BURST_SECONDS, lambda: self._when_quiet(number))
 
     def _when_quiet(self, number: int) -> None:
-        """Behind all keys that wait already, at the program's door and at this one."""
+        """Submit after all keys that are queued already, for the app and for this widget."""
         self.app.call_later(lambda: self.call_later(self._submit, number))
 
     def _submit(self, number: int) -> None:
@@ -228,41 +228,41 @@ class Composer(TextArea):
         self.post_message(self.Submitted(text))
 
     def _recall(self, key: str) -> bool:
-        """Up in the first line and down in the last: what was sent before."""
+        """Up in the first line and down in the last go through what was sent before."""
         row, _ = self.cursor_location
         if key == "up" and row == 0:
-            found = self.sent.earlier(self.text)
+            text = self.sent.earlier(self.text)
         elif key == "down" and row == self.document.line_count - 1:
-            found = self.sent.later()
+            text = self.sent.later()
         else:
             return False
-        if found is not None:
-            self.set_draft(found)
-        return found is not None
+        if text is not None:
+            self.set_draft(text)
+        return text is not None
 
     def on_resize(self, event: events.Resize) -> None:
-        """Other lines are seen now: the cursor's must be among them."""
+        """Keep the cursor's line visible."""
         self.call_after_refresh(self.scroll_cursor_visible, animate=False)
 
     async def _on_paste(self, event: events.Paste) -> None:
-        """In one piece, without what would move a cursor elsewhere."""
+        """Insert a paste as one piece, without control characters."""
         event.stop()
         event.prevent_default()
         self.insert(pasted(event.text))
 
-    def _tell(self) -> None:
-        """Once for all keys that came at once: a paste that is not marked has thousands."""
-        if not self._is_announced:
-            self._is_announced = True
+    def _announce_edit(self) -> None:
+        """Announce an edit once for all keys that came together: an unmarked paste has thousands."""
+        if not self._is_edit_announced:
+            self._is_edit_announced = True
             self.post_message(self.Edited())
 
-    def heard(self) -> None:
-        self._is_announced = False
+    def allow_announcement(self) -> None:
+        self._is_edit_announced = False
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         event.stop()
-        self._tell()
+        self._announce_edit()
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
         event.stop()
-        self._tell()
+        self._announce_edit()

@@ -1,6 +1,6 @@
-"""The chat's way to the hub: what it asks of it, and how it finds another one when the hub has gone.
+"""The chat's connection to the hub: what it reads, and how it reconnects when the hub has gone.
 
-Above: chat_room.py. Below: the SDK, on a hub in this process or elsewhere. Not here: what is made of the answers.
+Above: chat_room.py. Below: the SDK, on a hub in this process or elsewhere. Not here: what is done with the answers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class HubLink:
         self.is_up.set()
         self._reopen = reopen
         self._after: str | int = hub.position
-        """The event from which on nothing was heard yet: taken before anything is read, so nothing lies between."""
+        """The position after which events are still to come; taken before anything is read, so none is missed."""
 
     async def snapshot(self, conversation: str, many: int = PAGE) -> ChatSnapshot:
         hub = self.hub
@@ -55,8 +55,8 @@ class HubLink:
         waiting = await self.hub.inbox(unread=True, limit=MAX_UNREAD)
         unread = Counter(each.message.conversation for each in waiting)
         unread.pop(here, None)
-        asked = await self.hub.decisions.list(state="open")
-        asking = frozenset(decision.by for decision in asked if decision.to == self.hub.name)
+        decisions = await self.hub.decisions.list(state="open")
+        asking = frozenset(decision.by for decision in decisions if decision.to == self.hub.name)
         return AgentsRead(tuple(agents), dict(unread), asking)
 
     async def older(self, conversation: str, before: int) -> OlderRead:
@@ -64,11 +64,9 @@ class HubLink:
         turns = await self.hub.turns(conversation=conversation)
         return OlderRead(tuple(messages), tuple(turns), bool(messages) and messages[0].seq > 1)
 
-    async def happenings(
-        self, here: Callable[[], str]
-    ) -> AsyncIterator[shapes.Event | ChatSnapshot | HubLost]:
-        """Everything that happens, without end. Where the hub goes away, that is told, then what holds once it, or
-        another on the same home, is there; `here` is the conversation that is looked at then."""
+    async def changes(self, here: Callable[[], str]) -> AsyncIterator[shapes.Event | ChatSnapshot | HubLost]:
+        """Every change, without end. If the hub goes away: HubLost, then a snapshot once it, or another hub on the same
+        home, is up. `here` returns the conversation on the screen at that time."""
         while True:
             try:
                 async for event in self.hub.events(after=self._after):
@@ -80,9 +78,9 @@ class HubLink:
                 yield await self.snapshot(here())
             except HubAbsent:
                 yield HubLost()
-                yield await self._found_again(here)
+                yield await self._reconnect(here)
 
-    async def _found_again(self, here: Callable[[], str]) -> ChatSnapshot:
+    async def _reconnect(self, here: Callable[[], str]) -> ChatSnapshot:
         self.is_up.clear()
         patience = FIRST_RETRY
         while True:
@@ -90,16 +88,16 @@ class HubLink:
                 if self._reopen is not None:
                     self.hub = await self._reopen()
                     self._after = self.hub.position
-                seen = await self.snapshot(here())
+                snapshot = await self.snapshot(here())
             except (MootError, OSError):  # still away, or just starting
                 await asyncio.sleep(patience)
                 patience = min(MAX_RETRY, patience * 2)
             else:
                 self.is_up.set()
-                return seen
+                return snapshot
 
-    async def again(self, seconds: float) -> bool:
-        """Wait for a hub; False where none came in time."""
+    async def wait_until_up(self, seconds: float) -> bool:
+        """Wait for a hub; False if none came in time."""
         try:
             async with asyncio.timeout(seconds):
                 await self.is_up.wait()

@@ -20,28 +20,26 @@ if TYPE_CHECKING:
     from moot.cli.tui.chat_room import ChatPlan
     from moot.hub import Hub
 
-LEAST_COLUMNS: Final = 50
-LEAST_ROWS: Final = 15
+MIN_COLUMNS: Final = 50
+MIN_ROWS: Final = 15
 EXTRA: Final = "pip install 'moot[tui]'"
 INTERRUPTED: Final = 130
-MAX_PICTURES: Final = "250"
-"""A second, of what has changed since the last one. With Textual's 60, a key pressed right behind a picture waits 17 ms
-for the next one, and 33 ms where that one is late."""
+MAX_FRAMES: Final = "250"
+"""Per second; a frame draws only what has changed. With Textual's 60, a key pressed right after a frame waits 17 ms for
+the next one, and 33 ms if that one is late."""
 LIGHT: Final = (7, 15)
 """White, as terminals number their sixteen colours in COLORFGBG."""
 
 
 def why_not(session: Session, *, plain: bool) -> str | None:
-    """None where the chat can have the whole terminal; else why it cannot, empty where nobody has to be told."""
+    """None if the chat can have the whole terminal; else the reason, empty if the person need not be told."""
     if plain or session.json or session.screen.plain or not session.is_terminal:
         return ""
     size = os.get_terminal_size(sys.stdout.fileno())
     if not size.columns or not size.lines:
         return ""  # a terminal that does not know its size
-    if size.columns < LEAST_COLUMNS or size.lines < LEAST_ROWS:
-        return (
-            f"the full-screen chat needs {LEAST_COLUMNS} columns and {LEAST_ROWS} rows; this is the plain one"
-        )
+    if size.columns < MIN_COLUMNS or size.lines < MIN_ROWS:
+        return f"the full-screen chat needs {MIN_COLUMNS} columns and {MIN_ROWS} rows; this is the plain one"
     if find_spec("textual") is None:
         return f"this is the plain chat; for the full-screen one: {EXTRA}"
     return None
@@ -56,9 +54,9 @@ def look(session: Session) -> Look:
 
 def is_light(environ: Mapping[str, str]) -> bool:
     """Whether the terminal's background is light, as far as it says so; most are dark."""
-    chosen = environ.get("MOOT_THEME", "").lower()
-    if chosen in ("light", "dark"):
-        return chosen == "light"
+    theme = environ.get("MOOT_THEME", "").lower()
+    if theme in ("light", "dark"):
+        return theme == "light"
     background = environ.get("COLORFGBG", "").rpartition(";")[2]
     return background.isdigit() and int(background) in LIGHT
 
@@ -70,8 +68,8 @@ async def run(
     plan: ChatPlan,
     reopen: Callable[[], Awaitable[Hub]] | None = None,
 ) -> bool:
-    """Until the person leaves; True where they did so by Ctrl+C. What they wrote and did not send is printed then."""
-    os.environ.setdefault("TEXTUAL_FPS", MAX_PICTURES)  # Textual reads it when it is loaded
+    """Run until the person leaves; True if they left with Ctrl+C. Unsent texts are printed then."""
+    os.environ.setdefault("TEXTUAL_FPS", MAX_FRAMES)  # Textual reads it when it is loaded
     from moot.cli.tui.chat_app import ChatApp  # noqa: PLC0415  heavy
     from moot.cli.tui.hub_link import HubLink  # noqa: PLC0415  as above
     from moot.cli.tui.remark_screen import RemarkScreen  # noqa: PLC0415  as above
@@ -81,7 +79,7 @@ async def run(
     before: Any = session.screen
     session.screen = RemarkScreen(app.room.remark, home=before.home)
     gc.collect()
-    gc.freeze()  # what is loaded by now stays: looking through it again and again would make keys wait
+    gc.freeze()  # what is loaded by now stays loaded: collecting it again and again would delay keys
     try:
         code = await app.run_async()
     finally:

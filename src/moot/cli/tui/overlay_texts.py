@@ -1,4 +1,4 @@
-"""What the overlays say: why, a turn, the keys. Words and marks; the overlay breaks the lines.
+"""The texts of the overlays: why, a turn, the keys. The overlay wraps the lines.
 
 Above: chat_room.py. Below: the hub's answers. Not here: drawing boxes.
 """
@@ -57,32 +57,32 @@ def keys_text() -> Table:
 
 
 async def why_text(hub: Hub, state: ChatState, look: Look, number: int) -> Text:
-    """Of one message: what caused it, and each agent's part in it."""
+    """What caused one message, and each agent's part in it."""
     if not number:
         return Text("nothing has been said here yet")
-    found = await hub.why(f"{state.where.id}:{number}")
-    message = await message_at(hub, found.message)
+    why = await hub.why(f"{state.where.id}:{number}")
+    message = await message_at(hub, why.message)
     text = Text()
     if message is not None:
         first = safe((message.text.splitlines() or ["(deleted)"])[0])[:FIRST_LINE]
         text.append(f"{state.where.name}:{number}  {message.sender}, {clock_time(message.at)}: {first}\n")
-        if is_agent(message) and found.cause is not None:
+        if is_agent(message) and why.cause is not None:
             reason = await reason_for(hub, message)
-            text.append(f"said in turn {found.cause['turn']}, {reason}\n", style="dim")
+            text.append(f"said in turn {why.cause['turn']}, {reason}\n", style="dim")
     text.append("\n")
-    for row in found.agents:
+    for row in why.agents:
         state_word = row.state if row.duty != "observes" or row.state == "cancelled" else ""
         parts = " · ".join(part for part in (DUTY_WORDS[row.duty], state_word, row.rule) if part)
         text.append(look.fit(f"{state.marks.get(row.agent, '●')} {row.agent}"), style=look.style(row.agent))
         text.append(f"  {parts}\n")
         text.append(f"    {safe(row.reason.removeprefix(f'{row.agent} '))}\n", style="dim")
-    if not found.agents:
+    if not why.agents:
         text.append("it asks nobody, so no agent answers it\n")
     return text
 
 
 async def turn_text(hub: Hub, id: str) -> Text:
-    """All of a turn: what its agent was given, what it cost, what it answered."""
+    """A turn: what its agent was given, what it cost, what it answered."""
     lines: list[str] = []
     await inspect.tell(RemarkScreen(lines.append), hub, await hub.turn(id))
     return Text("\n".join(lines))
@@ -106,18 +106,18 @@ async def turn_rows(hub: Hub, where: shapes.Conversation) -> list[Choice]:
 
 
 def setting_rows(where: shapes.Conversation) -> list[Choice]:
-    """Each with the command that changes it, as far as it can be written."""
+    """The settings, each with the beginning of the command that changes it."""
     return [
-        Choice(f"/group config {name} ", name, json.encode(held).decode())
-        for name, held in where.settings.items()
+        Choice(f"/group config {name} ", name, json.encode(value).decode())
+        for name, value in where.settings.items()
     ]
 
 
 async def place_rows(hub: Hub, state: ChatState) -> list[Choice]:
     """All conversations: unread ones first, then the newest."""
-    found = await hub.conversations.list()
-    found.sort(key=lambda place: place.updated_at or "", reverse=True)
-    found.sort(key=lambda place: -min(1, state.unread.get(place.id, 0)))
+    conversations = await hub.conversations.list()
+    conversations.sort(key=lambda place: place.updated_at or "", reverse=True)
+    conversations.sort(key=lambda place: -min(1, state.unread.get(place.id, 0)))
     return [
         Choice(
             place.id,
@@ -132,11 +132,11 @@ async def place_rows(hub: Hub, state: ChatState) -> list[Choice]:
                 if part
             ),
         )
-        for place in found
+        for place in conversations
     ]
 
 
-async def found_rows(hub: Hub, where: shapes.Conversation, typed: str) -> list[Choice]:
+async def search_rows(hub: Hub, where: shapes.Conversation, typed: str) -> list[Choice]:
     hits = await hub.search(f"in:{where.name} {typed}", limit=20)
     return [
         Choice(str(hit.message.seq), f"#{hit.message.seq} {hit.message.sender}", safe(hit.snippet))

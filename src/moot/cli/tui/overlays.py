@@ -1,4 +1,4 @@
-"""What lies over the conversation for a moment and does not move it: a text, a list to pick from, a question.
+"""Overlays on the conversation: a text, a list to pick from, a question.
 
 Above: chat_room.py opens them and takes the answer. Below: Textual. Not here: what they say (overlay_texts.py).
 """
@@ -50,13 +50,13 @@ class TextOverlay(ModalScreen[None]):
     def __init__(self, title: str, text: Text | Table) -> None:
         super().__init__()
         self._title = title
-        self.shown = text
+        self.text = text
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="box") as box:
             box.border_title = self._title
             with VerticalScroll():
-                yield Static(self.shown)
+                yield Static(self.text)
             yield Static("↑↓ scroll   Esc back", classes="foot")
 
     def on_mount(self) -> None:
@@ -67,7 +67,7 @@ class TextOverlay(ModalScreen[None]):
 
 
 class ListOverlay(ModalScreen[str | None]):
-    """Pick one: letters narrow the list, Enter takes it, Esc goes back. With `search`, letters ask elsewhere."""
+    """Pick one row: letters narrow the list, Enter takes it, Esc goes back. With `search`, letters are a query."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back"),
@@ -122,10 +122,10 @@ class ListOverlay(ModalScreen[str | None]):
         if self._search is None:
             self._show([row for row in self._all if fuzzy(event.value, row.label)])
         else:
-            search: Callable[[], Coroutine[None, None, None]] = partial(self._found, event.value)
+            search: Callable[[], Coroutine[None, None, None]] = partial(self._search_soon, event.value)
             _: Worker[None] = self.run_worker(search, exclusive=True)
 
-    async def _found(self, typed: str) -> None:
+    async def _search_soon(self, typed: str) -> None:
         await asyncio.sleep(self.WAIT)
         if self._search is not None:
             self._show(await self._search(typed) if typed.strip() else ())
@@ -149,7 +149,7 @@ class ListOverlay(ModalScreen[str | None]):
 
 
 class QuestionOverlay(ModalScreen[bool]):
-    """Something would be taken away: y does it, everything else does not."""
+    """A question before something is removed: y does it, every other key does not."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes"),

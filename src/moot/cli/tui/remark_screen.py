@@ -1,4 +1,4 @@
-"""What the words of the command line are said on while the chat has the whole terminal: each becomes a remark.
+"""A screen for the sentences of the command line while the chat has the whole terminal: each becomes a remark.
 
 Above: chat_room.py. Below: cli/terminal/screen.py, whose sentences are the same everywhere.
 """

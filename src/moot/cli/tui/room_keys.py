@@ -1,7 +1,7 @@
-"""Which key does what in the full-screen chat, apart from those that write.
+"""Which key does what in the full-screen chat, apart from the keys of the draft.
 
-Above: chat_app.py shows this room. Below: chat_room.py, which has no keys of its own. The keys of the draft itself are
-the composer's; overlay_texts.py lists them all for people.
+Above: chat_app.py shows this room. Below: chat_room.py, which has no keys of its own. The composer
+handles the keys of the draft; overlay_texts.py lists all keys for people.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from moot.hub.commands.slash import newest_question
 TWICE_SECONDS: Final = 1.5
 AT_ONCE: Final = 0.01
 MAX_PAGES: Final = 20
-"""Of earlier messages that are read to reach one that was searched for."""
-KEPT: Final = "your draft is kept: Enter sends it, Ctrl+C again leaves and prints it"
+"""Pages of earlier messages that are read to reach a search result."""
+DRAFT_KEPT: Final = "your draft is kept: Enter sends it, Ctrl+C again leaves and prints it"
 GOING_ON: Final = "the agents continue: Esc stops them, Ctrl+C again leaves"
 
 
@@ -50,8 +50,8 @@ class KeyedRoom(ChatRoom):
     _has_stopped = False
     """By the Esc before this one."""
 
-    def _again(self, key: str) -> bool:
-        """Whether a key is pressed for the second time in a row, within a moment."""
+    def _is_second_press(self, key: str) -> bool:
+        """Whether a key is pressed twice in a row, within a moment."""
         before, at = self._pressed
         now = time.monotonic()
         is_again = before == key and now - at < TWICE_SECONDS
@@ -67,9 +67,9 @@ class KeyedRoom(ChatRoom):
             self._draw_words()
             return
         speakers = self.state.speakers
-        is_again = self._again("escape")
+        is_again = self._is_second_press("escape")
         has_stopped, self._has_stopped = self._has_stopped, bool(speakers)
-        if is_again and (speakers or has_stopped):  # whoever is next may not have begun yet
+        if is_again and (speakers or has_stopped):  # the next speaker may not have begun yet
             self.guard(self.talk.stop_any)
         elif speakers:
             self.guard(partial(self.talk.stop, speakers[-1]))
@@ -80,12 +80,12 @@ class KeyedRoom(ChatRoom):
             self.flash("Esc: nobody is writing")
 
     def action_interrupt(self) -> None:
-        """Never takes a draft away: says so first, then leaves and prints it."""
+        """Never discard a draft: the first press says that it is kept, the second leaves and prints it."""
         has_draft = bool(self.composer.text.strip())
-        if self._again("interrupt") or not (has_draft or self.state.speakers):
+        if self._is_second_press("interrupt") or not (has_draft or self.state.speakers):
             self.leave(interrupted=True)
         else:
-            self.flash(KEPT if has_draft else GOING_ON)
+            self.flash(DRAFT_KEPT if has_draft else GOING_ON)
 
     def action_end_of_input(self) -> None:
         if self.composer.text:
@@ -104,12 +104,12 @@ class KeyedRoom(ChatRoom):
         self.transcript.to_bottom()
 
     @on(Transcript.Moved)
-    def _scrolled(self) -> None:
+    def _on_scrolled(self) -> None:
         self._draw_words()
         self._soon("read", AT_ONCE, self._mark_read)
 
     @on(Transcript.ReachedTop)
-    def _at_top(self) -> None:
+    def _on_top_reached(self) -> None:
         if self.state.has_more:
             self._soon("older", AT_ONCE, self._read_older)
 
@@ -119,7 +119,7 @@ class KeyedRoom(ChatRoom):
             self.apply(await self.link.older(self.state.where.id, first))
 
     def action_messages(self) -> None:
-        """Into the messages, and back."""
+        """Move the focus to the messages, and back."""
         if self.focused is self.transcript:
             self.action_escape()
             return
@@ -129,7 +129,7 @@ class KeyedRoom(ChatRoom):
         self._draw_words()
 
     def on_key(self, event: events.Key) -> None:
-        """Letters are commands only where nobody writes."""
+        """Letters are commands only while the focus is on the messages."""
         if self.focused is not self.transcript:
             return
         acts = {
@@ -189,22 +189,22 @@ class KeyedRoom(ChatRoom):
         self.guard(self._settings)
 
     async def _settings(self) -> None:
-        """The command that changes a setting becomes the draft; a draft that stands there stays."""
-        chosen = await self.picked("group settings", overlay_texts.setting_rows(self.state.where))
-        if chosen is None:
+        """Make the command that changes a setting the draft, unless there is a draft already."""
+        choice = await self.pick("group settings", overlay_texts.setting_rows(self.state.where))
+        if choice is None:
             return
         if self.composer.text.strip():
-            self.flash(f"your draft is kept; to change it type {chosen}VALUE")
+            self.flash(f"your draft is kept; to change it type {choice}VALUE")
         else:
-            self.composer.set_draft(chosen)
+            self.composer.set_draft(choice)
 
     def action_places(self) -> None:
         self.guard(self._places)
 
     async def _places(self) -> None:
         rows = await overlay_texts.place_rows(self.link.hub, self.state)
-        if (chosen := await self.picked("go to", rows)) is not None:
-            await self.go_to(await self.link.hub.conversations.get(chosen))
+        if (choice := await self.pick("go to", rows)) is not None:
+            await self.go_to(await self.link.hub.conversations.get(choice))
 
     def action_unread(self, way: int) -> None:
         waiting = [
@@ -222,13 +222,13 @@ class KeyedRoom(ChatRoom):
         self.guard(self._search)
 
     async def _search(self) -> None:
-        async def found(typed: str) -> list[Choice]:
-            return await overlay_texts.found_rows(self.link.hub, self.state.where, typed)
+        async def search(typed: str) -> list[Choice]:
+            return await overlay_texts.search_rows(self.link.hub, self.state.where, typed)
 
-        overlay = ListOverlay("search here", (), empty="nothing found", search=found)
-        chosen = await self.app.push_screen_wait(overlay)
-        if chosen is not None:
-            await self._show_message(int(chosen))
+        overlay = ListOverlay("search here", (), empty="nothing found", search=search)
+        choice = await self.app.push_screen_wait(overlay)
+        if choice is not None:
+            await self._show_message(int(choice))
 
     async def _show_message(self, seq: int) -> None:
         for _ in range(MAX_PAGES):

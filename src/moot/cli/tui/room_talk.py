@@ -1,4 +1,4 @@
-"""What the person does in the full-screen chat, carried out: say something, run a command, stop somebody; and how each
+"""Carry out what the person does in the full-screen chat: say something, run a command, stop somebody. Report how each
 message ended, once nobody has anything left to do.
 
 Above: chat_room.py, which shows it. Below: the hub, the one parser of commands, and sentences that the plain chat uses
@@ -39,7 +39,7 @@ AWAY_SECONDS: Final = 600.0
 """For how long a message that could not be sent is kept for a hub that comes back."""
 LOOK_AGAIN: Final = 1.0
 FEW_LINES: Final = 2
-"""So many stand in the conversation as a remark; more would push it away, and lie over it."""
+"""Up to this many lines are shown as remarks in the conversation; more are shown in an overlay."""
 QUESTIONS: Final = {
     slash.GroupRemoveCommand: "Remove them from",
     slash.GroupDissolveCommand: "Dissolve",
@@ -48,7 +48,7 @@ QUESTIONS: Final = {
 
 
 class RoomView(Protocol):
-    """What shows it."""
+    """The screen, as far as this module uses it."""
 
     @property
     def place(self) -> shapes.Conversation: ...
@@ -74,8 +74,8 @@ class RoomTalk:
         self._view = view
         self._max_turns = max_turns
         self._receipts: list[tuple[Receipt, int]] = []
-        """What the person said and is not over yet, with its cap, if it has one of its own."""
-        self._moved = asyncio.Event()
+        """The person's messages that are not settled yet, each with its own cap on turns (0: none)."""
+        self._turn_has_ended = asyncio.Event()
         self._settling: asyncio.Task[None] | None = None
         self.waiting: dict[str, str] = {}
         """Texts that no hub has taken yet, by their idempotency key."""
@@ -87,11 +87,11 @@ class RoomTalk:
     # --- saying ------------------------------------------------------------------------------------------------
 
     async def say(self, text: str, *, reply_to: str | None = None) -> Receipt | None:
-        """Say it once, also where the hub goes away just then and nobody knows whether it was kept."""
+        """Post a message exactly once, even if the hub goes away while it is being posted."""
         where, key = self._view.place, uuid4().hex
         self.waiting[key] = text
         try:
-            receipt = await self._said(where, text, key, reply_to)
+            receipt = await self._post_until_taken(where, text, key, reply_to)
         except MootError as error:
             self._view.remark(error_text(error, (), more=False))
             self._view.give_back(text)
@@ -102,7 +102,9 @@ class RoomTalk:
         self._follow(receipt)
         return receipt
 
-    async def _said(self, where: shapes.Conversation, text: str, key: str, reply_to: str | None) -> Receipt:
+    async def _post_until_taken(
+        self, where: shapes.Conversation, text: str, key: str, reply_to: str | None
+    ) -> Receipt:
         while True:
             try:
                 return await self._hub.post(
@@ -110,8 +112,8 @@ class RoomTalk:
                 )
             except HubAbsent:
                 self._view.remark("the hub is away; your message is sent as soon as it is back")
-                await asyncio.sleep(0)  # whoever hears the hub may find that it has gone
-                if not await self._link.again(AWAY_SECONDS):
+                await asyncio.sleep(0)  # let the listener notice that the hub has gone
+                if not await self._link.wait_until_up(AWAY_SECONDS):
                     raise
                 await asyncio.sleep(LOOK_AGAIN / 10)
 
@@ -134,19 +136,19 @@ class RoomTalk:
             return
         await self._show(command, await carry_out(command, At(self._hub, where)))
 
-    async def _show(self, command: slash.Command, done: CommandOutcome) -> None:
-        back = f"; to undo: {self._session.screen.command(command_of(done.back))}" if done.back else ""
-        lines = [f"{safe(line)}{back}" for line in done.lines]
+    async def _show(self, command: slash.Command, result: CommandOutcome) -> None:
+        back = f"; to undo: {self._session.screen.command(command_of(result.back))}" if result.back else ""
+        lines = [f"{safe(line)}{back}" for line in result.lines]
         if len(lines) > FEW_LINES:
             self._view.lay_over(_heading(command), Text("\n".join(lines)))
         else:
             for line in lines:
                 self._view.remark(line)
-        if done.moved is not None:
-            await self._view.go_to(done.moved)
-        if done.receipt is not None:
-            self._follow(done.receipt, done.cap)
-        if done.left:
+        if result.moved is not None:
+            await self._view.go_to(result.moved)
+        if result.receipt is not None:
+            self._follow(result.receipt, result.cap)
+        if result.left:
             self._view.leave()
 
     async def stop(self, agent: str | None) -> None:
@@ -163,15 +165,15 @@ class RoomTalk:
     # --- how it ended ------------------------------------------------------------------------------------------
 
     def turn_ended(self) -> None:
-        self._moved.set()
+        self._turn_has_ended.set()
 
     def _follow(self, receipt: Receipt, cap: int = 0) -> None:
         self._receipts.append((receipt, cap))
         if self._settling is None:
             self._settling = asyncio.create_task(self._settle())
 
-    async def settled(self) -> None:
-        """Until all that was said is over."""
+    async def wait_settled(self) -> None:
+        """Wait until all of the person's messages are settled."""
         while self._settling is not None:
             await asyncio.wait([self._settling])
 
@@ -185,12 +187,12 @@ class RoomTalk:
             while self._receipts:
                 place = self._receipts[0][0].conversation
                 await self._until_quiet(place)
-                over = [row for row in self._receipts if row[0].conversation == place]
-                self._receipts = [row for row in self._receipts if row not in over]
-                for receipt, cap in over:
+                settled = [row for row in self._receipts if row[0].conversation == place]
+                self._receipts = [row for row in self._receipts if row not in settled]
+                for receipt, cap in settled:
                     await self._tell_end(receipt, cap)
         except HubAbsent:
-            self._receipts.clear()  # those who hear the hub tell that it has gone
+            self._receipts.clear()  # the listener reports that the hub has gone
         except MootError as error:
             self._view.remark(error_text(error, (), more=False))
         finally:
@@ -200,21 +202,21 @@ class RoomTalk:
         while await self._hub.inspector.unsettled(place):
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_AGAIN):
-                    await self._moved.wait()
-            self._moved.clear()
+                    await self._turn_has_ended.wait()
+            self._turn_has_ended.clear()
 
     async def _tell_end(self, receipt: Receipt, cap: int) -> None:
         where = await self._hub.conversations.get(receipt.conversation)
-        done = await FollowedConversation(self._hub, where, Silent()).outcome(receipt, True)
-        done = await explained(self._session, self._hub, done)
+        result = await FollowedConversation(self._hub, where, Silent()).outcome(receipt, True)
+        result = await explained(self._session, self._hub, result)
         if where.id != self._view.place.id:
             return
         if where.kind == "group":
             usual = int(where.settings["max_agent_turns_per_message"])
-            most = cap or self._max_turns or usual
-            self._view.tick(round_end(done.why, done.last, len(done.replies), most))
-        elif done.outcome in ("passed", "failed"):
-            self._view.remark(ended_in_words(done))
+            cap_in_force = cap or self._max_turns or usual
+            self._view.tick(round_end(result.why, result.last, len(result.replies), cap_in_force))
+        elif result.outcome in ("passed", "failed"):
+            self._view.remark(ended_in_words(result))
 
 
 def _heading(command: slash.Command) -> str:

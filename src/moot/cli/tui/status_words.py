@@ -1,6 +1,6 @@
-"""What an agent does, in the words of every surface (UX 4.3): shape is who, fill is at work, the word is the truth.
+"""What an agent does, in the words that all surfaces share (UX 4.3): the shape says who, the fill whether at work.
 
-Above: header, activity line and menus. Below: chat_state.py. Not here: colours (bubbles.py), where it stands.
+Above: header, activity line and menus. Below: chat_state.py. Not here: colours (bubbles.py), layout.
 """
 
 from collections.abc import Iterable
@@ -34,16 +34,16 @@ def mark(filled: str, doing: Doing) -> str:
 
 
 def words(doing: Doing, now: float, *, asks: bool = False) -> str:
-    """The state as a word, with the time where that says something."""
-    passed = _seconds(doing.since, now)
+    """The state in words, with the time where that matters."""
+    elapsed = _seconds(doing.since, now)
     glyph = GLYPHS.get(doing.state, "")
     match doing.state:
         case "thinking" | "tool" | "streaming":
-            stalled = f", no progress for {passed // 60:.0f} min" if passed >= NO_PROGRESS_SECONDS else ""
-            text = f"{doing.label} {passed:.0f}s{stalled}"
+            stalled = f", no progress for {elapsed // 60:.0f} min" if elapsed >= NO_PROGRESS_SECONDS else ""
+            text = f"{doing.label} {elapsed:.0f}s{stalled}"
         case "offline":
-            text = f"away, last seen {span(passed)}" if doing.since else "away"
-        case "passed" if passed > PASSED_SECONDS:
+            text = f"away, last seen {span(elapsed)}" if doing.since else "away"
+        case "passed" if elapsed > PASSED_SECONDS:
             return "idle"
         case "paused":
             text = f"{doing.label}, /continue"
@@ -52,12 +52,12 @@ def words(doing: Doing, now: float, *, asks: bool = False) -> str:
         case "idle" if asks:
             return "? asks you"
         case "idle":
-            is_news = doing.since and 1 <= passed < DONE_SECONDS
-            return f"done {span(passed)} ago" if is_news and passed >= UNITS[-1][1] else "idle"
+            is_news = doing.since and 1 <= elapsed < DONE_SECONDS
+            return f"done {span(elapsed)} ago" if is_news and elapsed >= UNITS[-1][1] else "idle"
         case _:
             text = doing.label
-    said = f"{glyph} {text}".strip()
-    return said if len(said) <= MAX_WORDS else f"{said[: MAX_WORDS - 1]}…"
+    phrase = f"{glyph} {text}".strip()
+    return phrase if len(phrase) <= MAX_WORDS else f"{phrase[: MAX_WORDS - 1]}…"
 
 
 def span(seconds: float) -> str:
@@ -75,7 +75,7 @@ def is_idle(text: str) -> bool:
     return text == "idle" or text.startswith("done ")
 
 
-def shown(state: ChatState, now: float, *, only_busy: bool = False) -> list[tuple[str, str, str]]:
+def agent_rows(state: ChatState, now: float, *, only_busy: bool = False) -> list[tuple[str, str, str]]:
     """(name, mark, words) of the agents here, or of those that are not idle."""
     rows = [
         (
@@ -89,6 +89,6 @@ def shown(state: ChatState, now: float, *, only_busy: bool = False) -> list[tupl
     return [row for row in rows if not (only_busy and is_idle(row[2]))]
 
 
-def listed(names: Iterable[str]) -> str:
+def joined_names(names: Iterable[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last

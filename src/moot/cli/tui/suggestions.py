@@ -1,4 +1,4 @@
-"""What the word under the cursor may become: somebody's name behind `@`, a command and its arguments behind `/`.
+"""Completions of the word under the cursor: names after `@`, commands and their arguments after `/`.
 
 Pure: a text up to the cursor and the chat's state in, rows for the menu out. Above: the composer's menu. Below: the one
 table of commands (rules/words/slash.py).
@@ -25,42 +25,42 @@ ALL: Final = "all"
 
 class Suggestion(Struct, frozen=True):
     insert: str
-    """What stands there then."""
+    """The text that replaces the word."""
     label: str
     about: str = ""
 
 
 class Suggestions(Struct, frozen=True):
     start: int
-    """Where in the text the word begins that is replaced."""
+    """Where the word to be replaced begins."""
     rows: tuple[Suggestion, ...]
 
 
 def suggestions(before: str, state: ChatState, now: float) -> Suggestions | None:
-    """For the text up to the cursor; None where there is nothing to choose."""
+    """Suggestions for the text up to the cursor; None if there are none."""
     if before.startswith("/") and not before.startswith("//") and "\n" not in before:
-        found = _commands(before, state, now)
+        result = _commands(before, state, now)
     else:
-        found = _names_after_at(before, state, now)
-    return found if found is not None and found.rows else None
+        result = _names_after_at(before, state, now)
+    return result if result is not None and result.rows else None
 
 
 def _names_after_at(before: str, state: ChatState, now: float) -> Suggestions | None:
-    met = _mention(before)
-    if met is None or before.rpartition("\n")[2].count("`") % 2:
+    mention = _mention(before)
+    if mention is None or before.rpartition("\n")[2].count("`") % 2:
         return None
-    typed = met[1]
+    typed = mention[1]
     rows = [
         Suggestion(f"@{name} ", label, about)
         for name, label, about in (*_people(state, now), (ALL, "@all", "everybody here"))
         if fuzzy(typed, name)
     ]
     rows.sort(key=lambda row: not row.insert[1:].startswith(typed.lower()))
-    return Suggestions(met.start(1) - 1, tuple(rows[:MAX_ROWS]))
+    return Suggestions(mention.start(1) - 1, tuple(rows[:MAX_ROWS]))
 
 
 def _people(state: ChatState, now: float, *, here: bool = False) -> Iterable[tuple[str, str, str]]:
-    """(name, how it is shown, what it does): who is here first, and of them who spoke last; people at the end."""
+    """(name, label, what it does): members first, the last speakers before the others; people at the end."""
     spoke = [entry.sender for entry in reversed(state.entries) if entry.sender]
     marks = state.marks
     members = sorted(
@@ -100,10 +100,10 @@ def _commands(before: str, state: ChatState, now: float) -> Suggestions | None:
     if rows:
         is_whole = len(rows) == 1 and rows[0].insert.strip() == before.strip()
         return None if is_whole else Suggestions(0, tuple(rows))
-    named = [row for row in slash.ROWS.values() if typed.lower().startswith(f"{row.name} ")]
-    if not named:
+    matching = [row for row in slash.ROWS.values() if typed.lower().startswith(f"{row.name} ")]
+    if not matching:
         return None
-    row = max(named, key=lambda each: len(each.name))
+    row = max(matching, key=lambda each: len(each.name))
     rest = before[len(row.name) + 2 :]
     word = _last_word(rest)
     start = len(before) - len(word[1] if word is not None else "")
@@ -111,14 +111,14 @@ def _commands(before: str, state: ChatState, now: float) -> Suggestions | None:
 
 
 def command_words(draft: str) -> str:
-    """What the command does that stands there, or which ones begin so; empty where none does."""
+    """What the typed command does, or which commands begin like it; empty if there are none."""
     typed = draft.strip()[1:].lower()
     whole = [row for row in slash.ROWS.values() if typed == row.name or typed.startswith(f"{row.name} ")]
     if whole:
         row = max(whole, key=lambda each: len(each.name))
         return f"{row.form}: {row.help}"
-    begun = [f"/{row.name}" for row in slash.ROWS.values() if row.name.startswith(typed)]
-    return f"a command: {', '.join(begun)}" if begun else ""
+    completions = [f"/{row.name}" for row in slash.ROWS.values() if row.name.startswith(typed)]
+    return f"a command: {', '.join(completions)}" if completions else ""
 
 
 def _arguments(name: str, rest: str, state: ChatState, now: float) -> list[Suggestion]:
@@ -127,12 +127,12 @@ def _arguments(name: str, rest: str, state: ChatState, now: float) -> list[Sugge
     if name not in TAKES_NAMES:
         return []
     words_before, _, typed = rest.rpartition(" ")
-    taken = {word.strip("@,").lower() for word in words_before.split()}
-    wanted = typed.lstrip("@")
+    already_named = {word.strip("@,").lower() for word in words_before.split()}
+    prefix = typed.lstrip("@")
     return [
         Suggestion(f"{who} ", label, about)
         for who, label, about in _people(state, now, here=name in HERE_ONLY)
-        if who not in taken and fuzzy(wanted, who) and who != wanted
+        if who not in already_named and fuzzy(prefix, who) and who != prefix
     ]
 
 
@@ -141,20 +141,20 @@ def _settings(rest: str, state: ChatState) -> list[Suggestion]:
     key, space, value = rest.partition(" ")
     if not space:
         return [
-            Suggestion(f"{name} ", name, f"now {json.encode(held).decode()}")
-            for name, held in state.where.settings.items()
+            Suggestion(f"{name} ", name, f"now {json.encode(current).decode()}")
+            for name, current in state.where.settings.items()
             if fuzzy(key, name)
         ]
-    held = state.where.settings.get(key)
-    known = (
+    current = state.where.settings.get(key)
+    values = (
         ["true", "false"]
-        if isinstance(held, bool)
+        if isinstance(current, bool)
         else [strategy.value for strategy in ReplyStrategy]
         if key == "reply_strategy"
         else []
     )
     return [
-        Suggestion(each, each, "as it is" if each == json.encode(held).decode().strip('"') else "")
-        for each in known
+        Suggestion(each, each, "as it is" if each == json.encode(current).decode().strip('"') else "")
+        for each in values
         if each.startswith(value) and each != value
     ]

@@ -1,6 +1,6 @@
 """The transcript: entries drawn as lines, scrolled, anchored at the bottom only while the person is there.
 
-Each entry is drawn once for a width and kept; a text that grows is drawn anew alone. Above: chat_room.py gives it
+The lines of each entry are cached per width; only an entry that changes is drawn again. Above: chat_room.py passes it
 states. Below: bubbles.py. Not here: what the entries say.
 """
 
@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from moot.cli.tui.bubbles import Line, Look, drawn
+from moot.cli.tui.bubbles import Line, Look, entry_lines
 from moot.cli.tui.chat_state import ChatState, Entry
 
 SELECTED = Style(reverse=True)
@@ -46,7 +46,7 @@ class Transcript(ScrollView, can_focus=True):
         self.new = 0
         """Entries that came while the person was looking further up."""
         self._state: ChatState | None = None
-        self._drawn: dict[str, tuple[Entry, list[Line]]] = {}
+        self._cache: dict[str, tuple[Entry, list[Line]]] = {}
         self._lines: list[Line] = []
         self._starts: list[tuple[int, Entry]] = []
         self._selected = ""
@@ -60,16 +60,18 @@ class Transcript(ScrollView, can_focus=True):
         return self._at_bottom
 
     def show(self, state: ChatState) -> None:
-        """Draw what is another now."""
+        """Draw what has changed."""
         before = self._state
         is_other = before is None or before.where.id != state.where.id
         if is_other or before is None or before.where is not state.where:
-            self._drawn.clear()
+            self._cache.clear()
         if is_other:
             self._at_bottom, self.new, self._selected = True, 0, ""
         elif before is not None and not self._at_bottom:
-            known = {entry.key for entry in before.entries[-len(state.entries) :]}
-            behind = [entry for entry in state.entries if entry.key not in known and entry.seq > before.last]
+            keys_before = {entry.key for entry in before.entries[-len(state.entries) :]}
+            behind = [
+                entry for entry in state.entries if entry.key not in keys_before and entry.seq > before.last
+            ]
             self.new += len(behind)
         grown_above = self._grown_above(before, state) and not is_other
         self._state = state
@@ -89,8 +91,8 @@ class Transcript(ScrollView, can_focus=True):
         return before.entries[0].key != state.entries[0].key and len(state.entries) > len(before.entries)
 
     def redraw(self) -> None:
-        """In another look or width."""
-        self._drawn.clear()
+        """Draw everything again, for another look or width."""
+        self._cache.clear()
         self._lay_out()
         if self._at_bottom:
             self.scroll_end(animate=False, immediate=True, force=True)
@@ -100,31 +102,31 @@ class Transcript(ScrollView, can_focus=True):
         if state is None or width <= 0:
             return
         if width != self._width:
-            self._drawn.clear()
+            self._cache.clear()
             self._width = width
         lines: list[Line] = []
-        kept: dict[str, tuple[Entry, list[Line]]] = {}
+        cache: dict[str, tuple[Entry, list[Line]]] = {}
         self._starts = []
         for entry in state.entries:
-            held = self._drawn.get(entry.key)
-            if held is None or held[0] is not entry:
-                held = (entry, drawn(entry, state, self.look, width))
-            kept[entry.key] = held
+            cached = self._cache.get(entry.key)
+            if cached is None or cached[0] is not entry:
+                cached = (entry, entry_lines(entry, state, self.look, width))
+            cache[entry.key] = cached
             self._starts.append((len(lines), entry))
-            lines += held[1]
-        self._drawn, self._lines = kept, lines
+            lines += cached[1]
+        self._cache, self._lines = cache, lines
         self._grow(Size(width, len(lines)))
         self._paint()
 
     def _grow(self, size: Size) -> None:
-        """Set the size that can be scrolled over. Setting it as others do lays the whole screen out anew, which every
-        line that an agent writes would cost a key some 20 ms; only the scrollbar has to know."""
+        """Set the scrollable size. The usual setter would lay out the whole screen again and delay a key by some 20 ms
+        for every line that an agent writes; only the scrollbar has to know."""
         if size != self.virtual_size:
             self.set_reactive(Transcript.virtual_size, size)
             self._scroll_update(size)
 
     def _paint(self) -> None:
-        """Have those rows drawn again that show something else now."""
+        """Redraw the rows whose content has changed."""
         rows = [self._row(y) for y in range(self.size.height)]
         before = self._painted
         self._painted = rows
@@ -143,8 +145,8 @@ class Transcript(ScrollView, can_focus=True):
         return strip.apply_style(SELECTED) if is_selected else strip
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The rows as they were drawn before, where they still are the same: with every line that an agent writes all
-        others move, and drawing them anew would cost a key its time."""
+        """The cached rows where nothing changed: every line that an agent writes moves the others, and drawing
+        these again would delay keys."""
         strips = [self._row(y) for y in crop.line_range]
         background = self.background_colors[1]
         for line_filter in self.get_line_filters():
@@ -188,7 +190,7 @@ class Transcript(ScrollView, can_focus=True):
         return next((entry for _, entry in self._starts if entry.key == self._selected), None)
 
     def select(self, step: int) -> None:
-        """The message before or after; the newest one to begin with."""
+        """Select the message before or after; at first, the newest."""
         rows = [entry.key for _, entry in self._starts if entry.seq]
         if not rows:
             return
@@ -199,12 +201,12 @@ class Transcript(ScrollView, can_focus=True):
         self._paint()
 
     def select_seq(self, seq: int) -> bool:
-        """One message by its number, if it is on the screen."""
-        found = next((entry.key for _, entry in self._starts if entry.seq == seq), "")
-        if found:
-            self._selected = found
+        """Select one message by its number, if it is on the screen."""
+        key = next((entry.key for _, entry in self._starts if entry.seq == seq), "")
+        if key:
+            self._selected = key
             self.select(0)
-        return bool(found)
+        return bool(key)
 
     def unselect(self) -> None:
         self._selected = ""
