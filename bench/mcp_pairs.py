@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from bench.processes import PATIENCE, Served, end, with_bytecode
 from moot.client import RemoteHub
-from moot.doors.http.listener import bound
+from moot.doors.http.listener import listening_socket
 
 SETTINGS = """
 [limits]
@@ -250,7 +250,7 @@ def mail(python: Path | None) -> Iterator[tuple[int, str, str] | None]:
         yield None
         return
     with TemporaryDirectory() as folder:
-        free = bound("127.0.0.1", 0)
+        free = listening_socket("127.0.0.1", 0)
         port = free.getsockname()[1]
         free.close()
         places = {"DATABASE_URL": f"sqlite+aiosqlite:///{folder}/mail.db", "STORAGE_ROOT": f"{folder}/git"}

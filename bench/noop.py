@@ -15,7 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from msgspec import json
 
 from bench.pairs import text
-from moot.doors.http.listener import bound
+from moot.doors.http.listener import listening_socket
 from moot.hub.process.tuning import run, tune_process
 
 SENT = {
@@ -81,6 +81,6 @@ async def serve(listener: socket.socket) -> None:
 
 if __name__ == "__main__":
     tune_process()
-    listening = bound("127.0.0.1", 0)
+    listening = listening_socket("127.0.0.1", 0)
     print(listening.getsockname()[1], flush=True)
     run(serve(listening))

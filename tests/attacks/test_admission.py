@@ -203,7 +203,7 @@ async def test_a_token_revoked_behind_the_gate_writes_nothing_over_mcp(
         "set_name": {"name": "too-late"},
         "broadcast": {"message": "too late"},
     }
-    inner = tools.called
+    inner = tools.run_tool
 
     async def called(*given: Any) -> Any:
         await world.hub.agents.revoke_token("bob", issued.id)
@@ -211,13 +211,13 @@ async def test_a_token_revoked_behind_the_gate_writes_nothing_over_mcp(
 
     async with came_in(world, "soon") as bob:
         await bob("check_messages")
-        monkeypatch.setattr(server, "called", called)
+        monkeypatch.setattr(server, "run_tool", called)
         with pytest.raises(MCPError):  # 401, which a client has no answer to
             await bob.client.call_tool(tool, told[tool])
     assert await world.hub.search('from:bob "too late"') == []
     assert (await world.hub.agents.get("bob")).name == "bob"
     async with came_in(world, "bob") as bob:
-        monkeypatch.setattr(server, "called", inner)
+        monkeypatch.setattr(server, "run_tool", inner)
         assert (await bob(tool, **told[tool])) != {}
 
 

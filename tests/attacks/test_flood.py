@@ -149,12 +149,12 @@ async def test_the_oldest_of_an_address_goes_first_and_of_all_after_that(
     near, far = [[Transport(peer) for _ in range(3)] for peer in ("192.0.2.1", "192.0.2.2")]
     all_of_them = Strangers()
     for one in (*near, far[0]):
-        all_of_them.came(one)  # type: ignore[arg-type]
+        all_of_them.add(one)  # type: ignore[arg-type]
     assert [one.aborted for one in (*near, far[0])] == [True, False, False, False]
     assert not all_of_them.has_room(), "the oldest has not had its chance"
     monkeypatch.setattr(unauthenticated, "CHANCE_SECONDS", 0.0)
     assert all_of_them.has_room()
-    all_of_them.came(far[1])  # type: ignore[arg-type]
+    all_of_them.add(far[1])  # type: ignore[arg-type]
     assert [one.aborted for one in (*near, *far[:2])] == [True, True, False, False, False]
 
 
@@ -178,20 +178,20 @@ async def test_members_that_come_all_at_once_get_in_all(
 
 async def test_what_a_member_cost_is_given_back_and_what_a_stranger_cost_is_not() -> None:
     some = Strangers()
-    first, second = [some.came(Transport("here")) for _ in range(2)]  # type: ignore[arg-type]
+    first, second = [some.add(Transport("here")) for _ in range(2)]  # type: ignore[arg-type]
     some.charge(first, 1.0)
-    assert some.owed() > 0.9
-    some.is_known(first)
-    assert some.owed() == 0
+    assert some.debt() > 0.9
+    some.recognise(first)
+    assert some.debt() == 0
     some.charge(second, 1.0)
-    some.left(second.transport)
-    assert some.owed() > 0.9
+    some.remove(second.transport)
+    assert some.debt() > 0.9
 
 
 async def test_who_has_spent_least_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     some = Strangers()
     order: list[str] = []
-    some.charge(some.came(Transport("here")), unauthenticated.BURST + 0.001)  # type: ignore[arg-type]
+    some.charge(some.add(Transport("here")), unauthenticated.BURST + 0.001)  # type: ignore[arg-type]
     done = asyncio.Event()
     some.do(5.0, done.set)
     some.do(5.0, lambda: order.append("flooder"))

@@ -106,7 +106,7 @@ def test_alerts_are_about_metrics_that_there_are() -> None:
     vitals, meters = Vitals(), Meters()
     vitals.log_figures = LogFigures
     meters.watch(vitals)
-    text, _ = meters.written(position=0, live=0, open_turns=0)
+    text, _ = meters.render(position=0, live=0, open_turns=0)
     known = set(re.findall(r"^# TYPE (\w+) ", text.decode(), flags=re.M))
     for rule in rules["groups"][0]["rules"]:
         assert {"alert", "expr", "labels", "annotations"} <= set(rule)

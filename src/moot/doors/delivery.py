@@ -65,9 +65,9 @@ async def deliver(
     except RateLimited as limited:
         after = limited.retry_after_ms or 0
         raise NotDelivered(limited, DeliveryRefusal(False, "Rate limited", retry_after_ms=after)) from None
-    except NotPermitted as refused:
-        answer = DeliveryRefusal(False, refused.title, fix=worded(refused.fix, say) or UNSET)
-        raise NotDelivered(refused, answer) from None
+    except NotPermitted as refusal:
+        answer = DeliveryRefusal(False, refusal.title, fix=worded(refusal.fix, say) or UNSET)
+        raise NotDelivered(refusal, answer) from None
     if not receipt.deliveries:  # a person, or an agent that this message gives no turn
         return Delivered(True, (await hub.agents.get(target)).name, receipt.id, receipt.seq)
     one = receipt.deliveries[0]
@@ -76,6 +76,6 @@ async def deliver(
 
 async def broadcast(hub: Hub, message: str, *, key: str | None = None) -> Broadcast:
     """Send to every other agent, each pair under its own limit."""
-    sent = await hub.broadcast(message, idempotency_key=key)
-    failed = [{key: value for key, value in one.items() if value is not None} for one in sent["failed"]]
-    return Broadcast(sent["delivered_to"], failed, sent["broadcast_id"])
+    result = await hub.broadcast(message, idempotency_key=key)
+    failed = [{key: value for key, value in one.items() if value is not None} for one in result["failed"]]
+    return Broadcast(result["delivered_to"], failed, result["broadcast_id"])

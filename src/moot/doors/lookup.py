@@ -16,22 +16,22 @@ from moot.rules.access import (
 )
 
 
-def target_of(found: shapes.Conversation, ref: str = "") -> ConversationTarget:
+def target_of(conversation: shapes.Conversation, ref: str = "") -> ConversationTarget:
     """`ref` is what the caller wrote: a refusal repeats that, not the id it stands for."""
-    members = frozenset(seat.name for seat in found.participants)
-    return ConversationTarget(ref or found.id, members, is_channel(found.id))
+    members = frozenset(seat.name for seat in conversation.participants)
+    return ConversationTarget(ref or conversation.id, members, is_channel(conversation.id))
 
 
 async def conversation(
     hub: Hub, who: Principal, ref: str, action: Action = Action.READ
 ) -> shapes.Conversation:
     """By name or id, if the caller may do this to it."""
-    found = await looked_up(hub, who, ref, ref)
-    authorize(who, action, target_of(found, ref))
-    return found
+    place = await look_up(hub, who, ref, ref)
+    authorize(who, action, target_of(place, ref))
+    return place
 
 
-async def looked_up(hub: Hub, who: Principal, ref: str, shown_ref: str) -> shapes.Conversation:
+async def look_up(hub: Hub, who: Principal, ref: str, shown_ref: str) -> shapes.Conversation:
     try:
         return await hub.conversations.get(ref)
     except NotFound:
@@ -43,21 +43,21 @@ async def looked_up(hub: Hub, who: Principal, ref: str, shown_ref: str) -> shape
 async def version(hub: Hub, who: Principal, ref: str) -> ConversationVersion:
     """How far a conversation has come that the caller may read: who is in it and that are seen by one look."""
     try:
-        found = await hub.conversations.version(ref, who.id)
+        current = await hub.conversations.version(ref, who.id)
     except NotFound:
         if who.standing is Standing.OWNER:
             raise
         raise hidden(ConversationTarget(ref, NO_CONVERSATION)) from None
-    members = frozenset((who.name,)) if found.has_member else NO_CONVERSATION
-    authorize(who, Action.READ, ConversationTarget(ref, members, is_channel(found.id)))
-    return found
+    members = frozenset((who.name,)) if current.has_member else NO_CONVERSATION
+    authorize(who, Action.READ, ConversationTarget(ref, members, is_channel(current.id)))
+    return current
 
 
 async def around(hub: Hub, who: Principal, message: str, action: Action = Action.READ) -> shapes.Conversation:
     """The conversation that contains a message, by the message's address."""
-    found = await looked_up(hub, who, message.rpartition(":")[0], message)
-    authorize(who, action, target_of(found, message))
-    return found
+    conversation = await look_up(hub, who, message.rpartition(":")[0], message)
+    authorize(who, action, target_of(conversation, message))
+    return conversation
 
 
 def without_hints(error: MootError, who: Principal) -> MootError:

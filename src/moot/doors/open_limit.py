@@ -14,17 +14,17 @@ RETRY_MS = 1000
 
 
 class OpenAtOnce:
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._open: dict[str, int] = {}
 
     def enter(self, who: Principal) -> None:
         """Count one more of somebody; refused, with nothing done, if that is too many. The owner is exempt."""
         count = self._open.get(who.id, 0)
-        if who.standing is not Standing.OWNER and count >= self._most:
+        if who.standing is not Standing.OWNER and count >= self._limit:
             raise RateLimited(
                 f"{who.name} has too many connections open",
-                detail=f"at most {self._most} streams, sockets and waiting requests are allowed",
+                detail=f"at most {self._limit} streams, sockets and waiting requests are allowed",
                 fix=("close one, or wait for one to end",),
                 retry_after_ms=RETRY_MS,
                 limit="open_at_once",

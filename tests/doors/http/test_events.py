@@ -346,7 +346,7 @@ async def test_a_follower_is_bounded_in_events_and_in_bytes() -> None:
     assert all(follower.push(frame) for _ in range(fans.MAX_EVENTS))
     assert follower.push(fans.Frame(0, "turn.delta", None, None, b"x"))
     assert not follower.push(frame)
-    assert (follower.ending, await follower.taken(1)) == ("lagged", [])
+    assert (follower.ending, await follower.take(1)) == ("lagged", [])
     heavy = fans.StreamFollower(fans.Wants(Principal(Standing.OWNER)))
     assert not heavy.push(fans.Frame(1, "message.posted", None, None, b"x" * (fans.MAX_BYTES + 1)))
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from moot.doors.http.gate.origin import hosts, judged
-from moot.doors.http.listener import bound, check_place, is_loopback
+from moot.doors.http.gate.origin import hosts, refusal_for
+from moot.doors.http.listener import check_place, is_loopback, listening_socket
 from moot.errors import BadValue, PortTaken
 from moot.settings import HubSettings
 from tests.doors.http.wire import Wire
@@ -45,7 +45,7 @@ BAD_ORIGINS = [
 
 def judge(*pairs: tuple[str, str]) -> int:
     headers = [(name.encode(), value.encode("utf-8")) for name, value in pairs]
-    answer = judged(headers, ALLOWED)
+    answer = refusal_for(headers, ALLOWED)
     return 200 if answer is None else answer.status
 
 
@@ -196,7 +196,7 @@ def test_it_listens_elsewhere_only_with_tls_or_on_an_explicit_word(
 
 def test_a_taken_port_is_said_in_words() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(PortTaken) as raised:
-        bound("127.0.0.1", taken.getsockname()[1])
+        listening_socket("127.0.0.1", taken.getsockname()[1])
     assert raised.value.code == "E401"
 
 

@@ -120,7 +120,7 @@ async def test_what_happened_while_no_pump_ran_is_not_taken_for_unchanged(world:
 
 
 async def test_so_many_places_are_kept_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(members, "MAX_KEPT", 2)
+    monkeypatch.setattr(members, "MAX_CACHED", 2)
     made = [(await world.hub.conversations.create(name)).id for name in ("first", "second", "third")]
     kept = ConversationTargets(world.hub)
     before = [await kept.of(one) for one in made]

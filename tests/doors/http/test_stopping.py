@@ -31,11 +31,11 @@ class Stopping:
 async def stopping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stopping]:
     begun, go_on = asyncio.Event(), asyncio.Event()
 
-    async def nobody_reads(marks: Marks, seconds: float) -> None:
+    async def wait_until_idle(marks: Marks, seconds: float) -> None:
         begun.set()
         await go_on.wait()
 
-    monkeypatch.setattr(Marks, "nobody_reads", nobody_reads)
+    monkeypatch.setattr(Marks, "wait_until_idle", wait_until_idle)
     place = Elsewhere(tmp_path)
     hub = await place.start()
     await hub.agents.create("bob", external=True)

@@ -224,7 +224,7 @@ async def test_a_count_that_cannot_be_is_refused_with_what_to_do(world: World, m
         await user.texts(2)
     assert await refused(world, path=PATH, client="desk", received=3) == 409
     assert await refused(world, path=PATH, client="desk", received=2) == 101
-    monkeypatch.setattr(resume, "FURTHEST", 1)
+    monkeypatch.setattr(resume, "MAX_DISTANCE", 1)
     assert await refused(world, path=PATH, client="desk", received=2) in (101, 409)
 
 

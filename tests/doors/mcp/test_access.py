@@ -10,7 +10,7 @@ import pytest
 
 from moot.doors.credentials import Credential
 from moot.doors.mcp.caller import Caller
-from moot.doors.mcp.tools import TOOLS, called
+from moot.doors.mcp.tools import TOOLS, run_tool
 from moot.doors.open_limit import OpenAtOnce
 from moot.model.ids import ParticipantId
 from moot.rules.access import Principal, Standing
@@ -207,7 +207,7 @@ async def test_hostile_arguments_are_answered_and_the_hub_lives(world: World) ->
         if tool == "ask":
             arguments["deadline_seconds"] = 0
         async with asyncio.timeout(PATIENCE):
-            told, wrong = await called(caller, tool, arguments)
+            told, wrong = await run_tool(caller, tool, arguments)
         assert isinstance(told, dict)
         assert not wrong or told["error"]["code"].startswith("E"), (tool, arguments, told)
     await world.hub.send("quiet", "still there?")

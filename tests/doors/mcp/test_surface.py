@@ -8,7 +8,7 @@ from mcp_types import Tool
 from msgspec import json
 
 from moot.cli.mcp.relay import ASKED_AGAIN
-from moot.doors.mcp.server import INSTRUCTIONS, LISTED, server
+from moot.doors.mcp.server import ALL_TOOLS, INSTRUCTIONS, server
 from moot.doors.mcp.tools import BY_NAME, TOOLS
 
 MAX_TOKENS = 1500
@@ -40,13 +40,13 @@ FOR_NEWCOMERS, FOR_OTHERS = (
 @pytest.mark.req("M-10")
 @pytest.mark.parametrize("left_out", [FOR_NEWCOMERS, FOR_OTHERS], ids=["others", "newcomers"])
 def test_all_that_one_caller_can_be_listed_is_cheap(left_out: set[str]) -> None:
-    listed = [tool for tool in LISTED if tool.name not in left_out]
+    listed = [tool for tool in ALL_TOOLS if tool.name not in left_out]
     assert cost(listed) < MAX_TOKENS, cost(listed)
 
 
 @pytest.mark.req("J-02")
 def test_the_tools_of_the_seed_are_there_and_aliases_are_not_listed() -> None:
-    names = [tool.name for tool in LISTED]
+    names = [tool.name for tool in ALL_TOOLS]
     assert len(names) == len(set(names)) == len(TOOLS)
     assert {
         "send_to_agent",
@@ -64,7 +64,7 @@ def test_the_tools_of_the_seed_are_there_and_aliases_are_not_listed() -> None:
 
 
 def test_what_reads_says_so_and_nothing_destroys() -> None:
-    hints = {tool.name: tool.annotations for tool in LISTED}
+    hints = {tool.name: tool.annotations for tool in ALL_TOOLS}
     for tool in TOOLS:
         hint = hints[tool.name]
         assert hint is not None
@@ -79,7 +79,7 @@ def test_what_may_be_asked_twice_changes_nothing_or_is_handed_out_again() -> Non
 
 
 def test_every_description_fits_a_line_and_every_argument_has_a_type() -> None:
-    for tool in LISTED:
+    for tool in ALL_TOOLS:
         assert tool.description is not None
         assert len(tool.description) <= 90
         properties = tool.input_schema.get("properties", {})
@@ -91,5 +91,7 @@ def test_the_sdk_finds_a_schema_without_writing_out_the_table() -> None:
     """It asks for one at every call, and where it is not told it lists all tools to find it."""
     look_up = server(lambda ctx: pytest.fail("nobody calls")).get_tool_input_schema
     assert look_up is not None
-    assert {tool.name: look_up(tool.name) for tool in LISTED} == {t.name: t.input_schema for t in LISTED}
+    assert {tool.name: look_up(tool.name) for tool in ALL_TOOLS} == {
+        t.name: t.input_schema for t in ALL_TOOLS
+    }
     assert look_up("no such tool") is None

@@ -141,7 +141,7 @@ async def test_a_person_is_asked_with_choices_and_decides_once(world: World) -> 
 async def test_an_answer_that_takes_longer_than_a_call_is_held_comes_as_a_message(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools, "MAX_WAITING", 0.2)
+    monkeypatch.setattr(tools, "MAX_WAIT_SECONDS", 0.2)
     async with came_in(world, "bob") as bob:
         asked = {"question": "may we deploy this on a Friday?", "deadline_seconds": 3600}
         waiting = await bob("ask", target="user", choices=["yes", "no"], **asked)
@@ -157,7 +157,7 @@ async def test_an_answer_that_takes_longer_than_a_call_is_held_comes_as_a_messag
 async def test_a_deadline_beyond_what_a_call_is_held_is_told_when_it_passes(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools, "MAX_WAITING", 0.1)
+    monkeypatch.setattr(tools, "MAX_WAIT_SECONDS", 0.1)
     async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:
         waiting = await bob("ask", target="eve", question="does it scale?", deadline_seconds=0.5)
         assert (waiting["answered"], waiting["outcome"]) == (False, "waiting")

@@ -17,7 +17,7 @@ from moot.doors.http.api.route import HttpDoor, Route
 from moot.doors.http.api.routes import ROUTES, SOCKETS
 from moot.doors.http.description.openapi import document
 from moot.doors.http.gate.auth import Gate
-from moot.doors.http.gate.origin import Guard, denied, sent
+from moot.doors.http.gate.origin import Guard, deny_handshake, send_answer
 from moot.doors.http.gate.rate import Buckets
 from moot.doors.http.metrics import Meters
 from moot.doors.http.mount import Beside, Inner
@@ -32,9 +32,9 @@ from moot.hub.telemetry.vitals import vitals_of
 
 UPGRADE, NO_METHOD = 426, 405
 GOODBYE_SECONDS = 1.0
-"""In which sockets may answer that they have received everything, when the hub is stopped."""
+"""How long sockets may take, when the hub stops, to answer that they have received everything."""
 SIGN_INS_PER_SECOND = 5.0
-"""Tried from one address; five seconds' worth may come at once. A code cannot be guessed, and guessing costs time."""
+"""Attempts from one address; five seconds' worth may come at once. Codes cannot be guessed, but guesses cost time."""
 OFTEN = ("/api/conversations/{id}/messages", "/api/agents/{name}/messages")
 """Tried first, with the paths of other doors, since most requests are for these; no other path looks like them."""
 
@@ -98,7 +98,7 @@ class Door:
         received everything."""
         self._leaving.set()
         self.fan.drain()
-        await self.marks.nobody_reads(GOODBYE_SECONDS)
+        await self.marks.wait_until_idle(GOODBYE_SECONDS)
 
     async def close(self) -> None:
         await self.fan.close()
@@ -106,10 +106,10 @@ class Door:
 
 
 def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
-    found: dict[str, dict[str, Route]] = {}
+    grouped: dict[str, dict[str, Route]] = {}
     for route in routes:
-        found.setdefault(route.path, {})[route.method] = route
-    return found
+        grouped.setdefault(route.path, {})[route.method] = route
+    return grouped
 
 
 class _Elsewhere:
@@ -123,7 +123,7 @@ class _Elsewhere:
             await self._page(scope, receive, send)
             return
         missing = NotFound("there is nothing at this path", fix=("GET /openapi.json lists all paths",))
-        await (sent if scope["type"] == "http" else denied)(problem(missing), send)
+        await (send_answer if scope["type"] == "http" else deny_handshake)(problem(missing), send)
 
 
 class _OnlySockets:
@@ -132,11 +132,11 @@ class _OnlySockets:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["method"] not in ("GET", "HEAD"):
             wrong = NotPermitted(f"{scope['method'][:20]} is not supported here", detail="allowed: GET")
-            await sent(problem(wrong, NO_METHOD, {"allow": "GET"}), send)
+            await send_answer(problem(wrong, NO_METHOD, {"allow": "GET"}), send)
             return
         plain = BadValue("this path is a WebSocket", fix=("send an Upgrade to websocket",))
         answer = problem(plain, UPGRADE, {"upgrade": "websocket", "connection": "Upgrade"})
-        await sent(answer, send, head=scope["method"] == "HEAD")
+        await send_answer(answer, send, head=scope["method"] == "HEAD")
 
 
 _only_sockets = _OnlySockets()

@@ -1,7 +1,7 @@
 """Listening: where, under which conditions, and how it ends. uvicorn runs in the hub's own loop.
 
-On loopback nobody else hears what is said. Anywhere else tokens would travel in the open: without TLS that takes an
-explicit word. Ending drains: streams are told with their cursor, requests under way may end, and then it is over.
+On loopback nobody else can listen in. Elsewhere tokens would travel unencrypted: without TLS that must be allowed
+explicitly. At the end the door drains: streams get their cursor, and requests under way may finish.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ LAST_PORT = 65535
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """Bound to all addresses: what a client on this machine uses instead."""
 UNREAD_MS = 60_000
-"""What was sent to somebody who takes nothing of it is given up then, and the connection with it."""
+"""A connection is closed if its peer has not acknowledged sent data for this long."""
 
 
 class Listening(Struct, frozen=True):
@@ -49,9 +49,8 @@ class Listening(Struct, frozen=True):
     url: str
 
 
-class _Shared(ServerState):
-    """What all connections share: who of them is a stranger, and what every answer begins with, the date, made when it
-    is asked for."""
+class _ServerState(ServerState):
+    """What all connections share: which are strangers, and the default headers of answers, made on demand."""
 
     def __init__(self) -> None:
         self.strangers = Strangers()
@@ -73,12 +72,12 @@ class _Shared(ServerState):
 
 
 class _Server(uvicorn.Server):
-    """Signals are the process's business, not the server's. Nor does it look ten times a second, as uvicorn's own
-    does, whether it shall end and what time it is: an idle hub sleeps."""
+    """uvicorn's server without its signal handlers, which the process has, and without its loop that checks ten times a
+    second whether to stop: an idle hub sleeps."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self.server_state: _Shared = _Shared()
+        self.server_state: _ServerState = _ServerState()
         self._porches: list[Porch] = []
         self.up = asyncio.Event()
         self._over = asyncio.Event()
@@ -95,7 +94,7 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn's, but for the accepting: that one would take in whoever comes, and nothing else meanwhile."""
+        """As uvicorn's, except that admission.py accepts connections: uvicorn would accept all before other work."""
         await super().startup([])
         strangers = self.server_state.strangers
         self._porches = [Porch(one, self._protocol, self.config.ssl, strangers) for one in sockets or ()]
@@ -103,10 +102,10 @@ class _Server(uvicorn.Server):
 
     def _protocol(self) -> asyncio.Protocol:
         config: Any = self.config
-        made: asyncio.Protocol = config.http_protocol_class(
+        protocol: asyncio.Protocol = config.http_protocol_class(
             config=config, server_state=self.server_state, app_state=self.lifespan.state
         )
-        return made
+        return protocol
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         for porch in self._porches:
@@ -126,13 +125,13 @@ async def serving(
     beside: Mapping[str, Inner] | None = None,
     open_at_once: OpenAtOnce | None = None,
 ) -> AsyncIterator[Listening]:
-    """Answer HTTP for a hub until the block is left; `beside` has what other doors serve, by path. What somebody has
-    open at those counts together with what it has open here."""
+    """Answer HTTP for a hub until the block is left. `beside` has what other doors serve, by path; a caller's
+    open streams there count together with those here."""
     settings = hub.settings.hub
     secured = bool(settings.certificate)
     check_place(settings, openly=openly)
     raise_descriptor_limit()
-    listener = bound(settings.host, settings.port)
+    listener = listening_socket(settings.host, settings.port)
     port: int = listener.getsockname()[1]
     scheme = "https" if secured else "http"
     names = [*settings.names, *([settings.host] if settings.host not in EVERYWHERE else [])]
@@ -145,7 +144,7 @@ async def serving(
         scheme=scheme,
         beside=beside,
     )
-    server = _Server(_config(door, *_certified(settings, home)))
+    server = _Server(_config(door, *_certificate_files(settings, home)))
     running = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))
     try:
         await _up(server, running)
@@ -159,7 +158,7 @@ async def serving(
 
 
 async def _up(server: _Server, running: asyncio.Task[None]) -> None:
-    """It listens, or whatever kept it from that is raised here."""
+    """Wait until it listens; raise what kept it from that."""
     waiting = asyncio.ensure_future(server.up.wait())
     await asyncio.wait([waiting, running], return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
@@ -178,7 +177,7 @@ def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.C
         ws_max_size=door.longest_frame,
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
-        ws_per_message_deflate=False,  # each reader would have to be packed for alone
+        ws_per_message_deflate=False,  # would compress for each reader separately
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
@@ -187,15 +186,15 @@ def _config(door: Door, certificate: Path | None, key: Path | None) -> uvicorn.C
     )
 
 
-def _certified(settings: HubSettings, home: Path) -> tuple[Path | None, Path | None]:
+def _certificate_files(settings: HubSettings, home: Path) -> tuple[Path | None, Path | None]:
     """Certificate and key; a relative path begins in the home."""
     if not settings.certificate:
         return None, None
-    found = [home / settings.certificate, home / (settings.key or settings.certificate)]
-    for path in found:
+    paths = [home / settings.certificate, home / (settings.key or settings.certificate)]
+    for path in paths:
         if not path.is_file():
             raise BadValue(f"{path} does not exist", detail="it is set by hub.certificate or hub.key")
-    return found[0], found[1]
+    return paths[0], paths[1]
 
 
 def is_loopback(host: str) -> bool:
@@ -221,9 +220,9 @@ def check_place(settings: HubSettings, *, openly: bool) -> None:
     )
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A listening socket. It says that it is TCP: asyncio turns off the waiting for fuller packets only then, and
-    with it every answer would come 40 ms late."""
+def listening_socket(host: str, port: int) -> socket.socket:
+    """A listening socket. Its protocol is set to TCP explicitly: only then asyncio sets TCP_NODELAY, without which
+    every answer would come 40 ms late."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:

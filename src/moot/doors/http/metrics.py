@@ -57,7 +57,7 @@ class Meters:
         )
 
     def watch(self, vitals: Vitals) -> None:
-        vitals.watch_batches(self._wrote)
+        vitals.watch_batches(self._on_write)
         if vitals.views is not None:
             views, counts = vitals.views, vitals.views.counts
             self._views.set_function(lambda: len(views))
@@ -93,28 +93,28 @@ class Meters:
         passed_over.labels("foreign").set_function(lambda: figures().foreign)
         passed_over.labels("unreadable").set_function(lambda: figures().unreadable)
 
-    def _wrote(self, commands: int, seconds: float, failed: bool) -> None:
+    def _on_write(self, commands: int, seconds: float, failed: bool) -> None:
         self._batch_seconds.observe(seconds)
         self._batch_size.observe(commands)
         if failed:
             self._failures.inc()
 
-    def answered(self, method: str, path: str, status: int, seconds: float) -> None:
+    def count_answer(self, method: str, path: str, status: int, seconds: float) -> None:
         of_request = self._of_request.get((method, path, status))
         if of_request is None:
             of_request = self._requests.labels(method, path, str(status)), self._seconds.labels(path)
             self._of_request[method, path, status] = of_request
-        count, took = of_request
+        count, duration = of_request
         count.inc()
-        took.observe(seconds)
+        duration.observe(seconds)
 
-    def lagged(self) -> None:
+    def count_lag(self) -> None:
         self._lagged.inc()
 
     def count_streams(self, count: Callable[[], int]) -> None:
         self._streams.set_function(count)
 
-    def written(self, *, position: int, live: int, open_turns: int) -> tuple[bytes, str]:
+    def render(self, *, position: int, live: int, open_turns: int) -> tuple[bytes, str]:
         self._position.set(position)
         self._live.set(live)
         self._open.set(open_turns)

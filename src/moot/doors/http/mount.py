@@ -1,7 +1,7 @@
 """What other doors serve on the same port: their requests pass the same gate and are then handled by that door alone.
 
-The gate knows whose a token is and does not check whether it is still valid: what is done with it is a decision, which
-settles that. Nothing is answered before: if no decision has settled it, it is checked when the answer begins.
+The gate identifies the caller and leaves the question whether its token is still valid to the request's decision.
+Nothing is answered before that is settled: if no decision did, the token is checked when the answer begins.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ from starlette.requests import Request
 from moot.doors.credentials import Credential
 from moot.doors.http.api.problems import problem
 from moot.doors.http.gate.auth import Gate
-from moot.doors.http.gate.origin import sent
+from moot.doors.http.gate.origin import send_answer
 from moot.errors import MootError, NotPermitted
 from moot.hub import Hub
 from moot.model.entrance import DoorName
@@ -34,7 +34,7 @@ class Beside:
             wrong_method = NotPermitted(
                 f"{scope['method'][:20]} is not supported here", detail="allowed: POST"
             )
-            await sent(problem(wrong_method, NO_METHOD, {"Allow": "POST"}), send)
+            await send_answer(problem(wrong_method, NO_METHOD, {"Allow": "POST"}), send)
             return
         try:
             who = await self._gate.principal(Request(scope, receive), door="mcp", settled_later=True)
@@ -42,17 +42,17 @@ class Beside:
             if who.by_owner:
                 await self._gate.hub.history.acted_as(who.name, f"POST {scope['path']}")
         except MootError as refusal:
-            await sent(problem(refusal), send)
+            await send_answer(problem(refusal), send)
             return
-        shown = Credential(who, partial(self._gate.is_good, who))
-        await self._inner(shown, hub, scope, receive, SettledAnswer(shown, send))
+        credential = Credential(who, partial(self._gate.is_good, who))
+        await self._inner(credential, hub, scope, receive, SettledAnswer(credential, send))
 
 
 class SettledAnswer:
     """ASGI's `send` for one answer: nothing is sent before its credential is known to be valid."""
 
-    def __init__(self, shown: Credential, send: Any) -> None:
-        self._shown = shown
+    def __init__(self, credential: Credential, send: Any) -> None:
+        self._credential = credential
         self._send = send
         self._start: Any = None
         """The head of the answer, while it waits."""
@@ -61,14 +61,14 @@ class SettledAnswer:
     async def __call__(self, message: Any) -> None:
         if self._is_refused:
             return
-        if message["type"] == "http.response.start" and not self._shown.is_settled:
+        if message["type"] == "http.response.start" and not self._credential.is_settled:
             self._start = message
             return
         if self._start is not None:
             start, self._start = self._start, None
-            if not await self._shown.is_good():
+            if not await self._credential.is_good():
                 self._is_refused = True
-                await sent(problem(unauthenticated()), self._send)
+                await send_answer(problem(unauthenticated()), self._send)
                 return
             await self._send(start)
         await self._send(message)

@@ -6,18 +6,18 @@ from msgspec import Meta, Struct
 
 from moot.model.json import JsonObject
 
-READ_AT_ONCE = 50
-MAX_WAITING = 300
-USUAL_WAITING = 50.0
+MAX_READ = 50
+MAX_WAIT_SECONDS = 300
+DEFAULT_WAIT_SECONDS = 50.0
 """Below the minute after which common clients give up on a tool."""
-USUAL_DEADLINE = 60.0
+DEFAULT_DEADLINE_SECONDS = 60.0
 
 UNLISTED: Final = "unlisted"
-"""Marks an argument that may be given, and that no model pays for: hardly one would."""
+"""Marks an argument that is accepted but not described to models, since few would use it."""
 Limit = Annotated[int, Meta(ge=1, le=500, extra_json_schema={UNLISTED: True})]
-Seconds = Annotated[float, Meta(ge=0, le=MAX_WAITING)]
-LONGEST_DEADLINE = 366 * 86400
-Deadline = Annotated[float, Meta(ge=0, le=LONGEST_DEADLINE)]
+Seconds = Annotated[float, Meta(ge=0, le=MAX_WAIT_SECONDS)]
+MAX_DEADLINE_SECONDS = 366 * 86400
+Deadline = Annotated[float, Meta(ge=0, le=MAX_DEADLINE_SECONDS)]
 
 
 class Arguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,11 +43,11 @@ class NameArguments(Arguments, frozen=True):
 
 
 class CheckArguments(Arguments, frozen=True):
-    limit: Limit = READ_AT_ONCE
+    limit: Limit = MAX_READ
 
 
 class WaitArguments(Arguments, frozen=True):
-    timeout_seconds: Seconds = USUAL_WAITING
+    timeout_seconds: Seconds = DEFAULT_WAIT_SECONDS
 
 
 class ReplyArguments(Arguments, frozen=True):
@@ -77,7 +77,7 @@ class WriteNoteArguments(Arguments, frozen=True):
     name: str
     text: str
     version: int = 0
-    """The one that was read; without it the answer is what stands."""
+    """The version that was read; without it, the answer is the current note."""
 
 
 class WhyArguments(Arguments, frozen=True):
@@ -87,7 +87,7 @@ class WhyArguments(Arguments, frozen=True):
 class AskArguments(Arguments, frozen=True):
     target: str
     question: str
-    deadline_seconds: Deadline = USUAL_DEADLINE
+    deadline_seconds: Deadline = DEFAULT_DEADLINE_SECONDS
     """Beyond MAX_WAITING the answer comes as a message."""
     shape: JsonObject = {}
     choices: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """MCP for one client at the other end of a pipe: its messages in, ours out, for as long as it stays.
 
-The pipe is `moot mcp`'s standard input and output, or the line over which it reaches the hub. Whoever holds it was
-vouched for by the kernel; which agent it is was said when it came in.
+The pipe is `moot mcp`'s standard input and output, or its connection to the hub's socket. The kernel vouches for the
+user at the other end; the client said which agent it is when it connected.
 """
 
 import asyncio
@@ -96,7 +96,7 @@ class Piped:
 async def visiting(
     hub: Hub, open_at_once: OpenAtOnce, whence: dict[str, Any], tell: Callable[[Any], None]
 ) -> AsyncIterator[Piped]:
-    """A client that says where it comes from, answered as the agent that this makes it until the block is left."""
+    """Serve a client, as the agent that its origin makes it, until the block is left."""
     who = await hub.agents.arrive("mcp", **whence)
     async with hub.agents.session(who.id, pid=int(whence.get("pid", 0))):
         visit = Piped(hub, open_at_once, who.id, tell)

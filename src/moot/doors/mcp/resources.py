@@ -26,14 +26,14 @@ def uri_of(conversation: str) -> str:
     return f"{PREFIX}{conversation}"
 
 
-async def listed(caller: Caller) -> types.ListResourcesResult:
-    caller.allowed(Action.LOOK)
-    found = [
-        types.Resource(uri=uri_of(one.id), name=one.name, description=_described(one), mime_type=JSON)
+async def list_resources(caller: Caller) -> types.ListResourcesResult:
+    caller.require(Action.LOOK)
+    resources = [
+        types.Resource(uri=uri_of(one.id), name=one.name, description=_description(one), mime_type=JSON)
         for one in await caller.hub.conversations.list()
         if may(caller.who, Action.READ, lookup.target_of(one))
     ]
-    return types.ListResourcesResult(resources=found)
+    return types.ListResourcesResult(resources=resources)
 
 
 def templates() -> types.ListResourceTemplatesResult:
@@ -46,19 +46,19 @@ def templates() -> types.ListResourceTemplatesResult:
     return types.ListResourceTemplatesResult(resource_templates=[template])
 
 
-def _described(one: shapes.Conversation) -> str:
+def _description(one: shapes.Conversation) -> str:
     return f"{one.kind}: {', '.join(seat.name for seat in one.participants)}"
 
 
 async def read(caller: Caller, uri: str) -> types.ReadResourceResult:
-    where = await _named(caller, uri)
+    where = await _conversation_of(caller, uri)
     newest = await caller.hub.newest(where.id, NEWEST)
     document = {**where.to_dict(), "messages": [message.to_dict() for message in newest]}
     text = json.encode(document).decode()
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=text)])
 
 
-async def _named(caller: Caller, uri: str) -> shapes.Conversation:
+async def _conversation_of(caller: Caller, uri: str) -> shapes.Conversation:
     if not uri.startswith(PREFIX):
         raise MCPError(types.INVALID_PARAMS, f"unknown resource {uri[:100]}; resources begin with {PREFIX}")
     try:
@@ -71,8 +71,8 @@ async def listen(
     caller: Caller, ctx: ServerRequestContext, params: types.SubscriptionsListenRequestParams
 ) -> types.SubscriptionsListenResult:
     """A stream of changes. Which conversations it may name is checked again for each change."""
-    wanted = params.notifications.resource_subscriptions or []
-    places = {(await _named(caller, uri)).id: uri for uri in wanted}
+    uris = params.notifications.resource_subscriptions or []
+    places = {(await _conversation_of(caller, uri)).id: uri for uri in uris}
     changes = Changes(caller, places)
     try:
         with caller.staying():
@@ -92,7 +92,7 @@ class Changes:
         self._following: asyncio.Task[None] | None = None
 
     async def publish(self, event: ServerEvent) -> None:
-        """Nobody else has anything to tell here."""
+        """Not used: changes come from the hub's events only."""
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         following = self._follow(listener, self._caller.hub.position)

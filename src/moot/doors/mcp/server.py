@@ -14,7 +14,7 @@ from moot import __version__
 from moot.doors.mcp import hint_calls, resources
 from moot.doors.mcp.arguments import UNLISTED
 from moot.doors.mcp.caller import Caller
-from moot.doors.mcp.tools import TOOLS, McpTool, called, listed
+from moot.doors.mcp.tools import TOOLS, McpTool, run_tool, tools_of
 from moot.errors import MootError
 
 INSTRUCTIONS = (
@@ -33,18 +33,18 @@ def server(caller_of: CallerOf) -> Server[Any]:
     """`caller_of` determines who sent a request; nothing in the request's own text does."""
 
     async def list_tools(ctx: Context, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=await shown_to(caller_of(ctx)))
+        return types.ListToolsResult(tools=await tools_for(caller_of(ctx)))
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        answer, wrong = await called(caller_of(ctx), params.name, params.arguments)
+        answer, wrong = await run_tool(caller_of(ctx), params.name, params.arguments)
         text = types.TextContent(type="text", text=json.encode(answer).decode())
         return types.CallToolResult(content=[text], structured_content=answer, is_error=wrong)
 
     async def list_resources(ctx: Context, params: Any) -> types.ListResourcesResult:
         try:
-            return await resources.listed(caller_of(ctx))
+            return await resources.list_resources(caller_of(ctx))
         except MootError as refusal:
-            raise refused(refusal) from None
+            raise mcp_error(refusal) from None
 
     async def list_templates(ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
         return resources.templates()
@@ -59,12 +59,12 @@ def server(caller_of: CallerOf) -> Server[Any]:
     ) -> types.SubscriptionsListenResult:
         return await resources.listen(caller_of(ctx), ctx, params)
 
-    async def introduced(ctx: Context, call_next: Any) -> Any:
+    async def begin_on_introduction(ctx: Context, call_next: Any) -> Any:
         if ctx.method in INTRODUCTIONS:
             caller_of(ctx).begin()
         return await call_next(ctx)
 
-    made: Server[Any] = Server(
+    mcp_server: Server[Any] = Server(
         "moot",
         version=__version__,
         title="Moot",
@@ -77,26 +77,26 @@ def server(caller_of: CallerOf) -> Server[Any]:
         on_read_resource=read_resource,
         on_subscriptions_listen=listen,
     )
-    made.middleware.append(introduced)
-    return made
+    mcp_server.middleware.append(begin_on_introduction)
+    return mcp_server
 
 
-async def shown_to(caller: Caller) -> list[types.Tool]:
+async def tools_for(caller: Caller) -> list[types.Tool]:
     """The tools that a caller could use."""
     try:
-        return [DESCRIBED[tool.name] for tool in await listed(caller)]
+        return [DESCRIBED[tool.name] for tool in await tools_of(caller)]
     except MootError as refusal:
-        raise refused(refusal) from None
+        raise mcp_error(refusal) from None
 
 
-def refused(refusal: MootError) -> MCPError:
+def mcp_error(refusal: MootError) -> MCPError:
     return MCPError(types.INVALID_PARAMS, refusal.title, hint_calls.refusal(refusal))
 
 
 def _schema(tool: McpTool) -> dict[str, Any]:
     """What the arguments must look like, without what a model has no use for."""
-    _, found = schema_components([tool.arguments])
-    schema = found[tool.arguments.__name__]
+    _, schemas = schema_components([tool.arguments])
+    schema = schemas[tool.arguments.__name__]
     fields = {
         name: _plain_field(field) for name, field in schema["properties"].items() if UNLISTED not in field
     }
@@ -111,7 +111,7 @@ def _plain_field(field: dict[str, Any]) -> dict[str, Any]:
     return {"type": field["type"]}
 
 
-def _listed(tool: McpTool) -> types.Tool:
+def _describe(tool: McpTool) -> types.Tool:
     marks = types.ToolAnnotations(
         read_only_hint=tool.reads or None,
         destructive_hint=None if tool.reads else False,
@@ -121,8 +121,8 @@ def _listed(tool: McpTool) -> types.Tool:
     return types.Tool(name=tool.name, description=tool.says, input_schema=_schema(tool), annotations=marks)
 
 
-LISTED = [_listed(tool) for tool in TOOLS]
-"""All there are; each caller is shown those of them that it could use."""
-DESCRIBED = {tool.name: tool for tool in LISTED}
-SCHEMAS = {tool.name: tool.input_schema for tool in LISTED}
-"""The SDK compares a call's headers with these. Without them it would write out the whole table for every call."""
+ALL_TOOLS = [_describe(tool) for tool in TOOLS]
+"""Each caller is shown the tools that it could use."""
+DESCRIBED = {tool.name: tool for tool in ALL_TOOLS}
+SCHEMAS = {tool.name: tool.input_schema for tool in ALL_TOOLS}
+"""The SDK compares a call's headers with these. Without them it would encode the whole table for every call."""

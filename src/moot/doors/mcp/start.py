@@ -17,12 +17,12 @@ def opener(
     hub: Hub, open_at_once: OpenAtOnce | None = None
 ) -> Callable[[dict[str, Any], Callable[[Any], None]], AbstractAsyncContextManager[Any]]:
     """For `hub.openers`: lets a client in that comes over the hub's socket, or from this very process."""
-    counted = open_at_once or OpenAtOnce(hub.settings.limits.open_at_once)
+    limit = open_at_once or OpenAtOnce(hub.settings.limits.open_at_once)
 
     @asynccontextmanager
-    async def opened(whence: dict[str, Any], tell: Callable[[Any], None]) -> AsyncIterator[Any]:
+    async def open_visit(whence: dict[str, Any], tell: Callable[[Any], None]) -> AsyncIterator[Any]:
         piped = await asyncio.to_thread(import_module, "moot.doors.mcp.pipe")
-        async with piped.visiting(hub, counted, whence, tell) as visit:
+        async with piped.visiting(hub, limit, whence, tell) as visit:
             yield visit
 
-    return opened
+    return open_visit

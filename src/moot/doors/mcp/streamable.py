@@ -21,7 +21,7 @@ from moot.hub import Hub
 CALLER: Final = "moot.caller"
 CLIENT: Final = b"mcp-session-id"
 PROTOCOL: Final = b"mcp-protocol-version"
-LONGEST_CLIENT: Final = 128
+MAX_CLIENT_CHARACTERS: Final = 128
 """Characters of what a client says of itself; more are cut off."""
 
 
@@ -35,15 +35,15 @@ class McpEndpoint:
         self._running: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
 
-    async def __call__(self, shown: Credential, hub: Hub, scope: Any, receive: Any, send: Any) -> None:
-        manager = self._manager or await self._made()
-        scope[CALLER] = partial(self._callers.of, shown, hub)
+    async def __call__(self, credential: Credential, hub: Hub, scope: Any, receive: Any, send: Any) -> None:
+        manager = self._manager or await self._start_manager()
+        scope[CALLER] = partial(self._callers.of, credential, hub)
         headers = dict(scope["headers"])
-        if CLIENT not in headers and PROTOCOL not in headers:  # so introductions of the older protocol look
-            send = partial(_named, send, token_hex(16))
+        if CLIENT not in headers and PROTOCOL not in headers:  # an introduction of the older protocol
+            send = partial(_send_with_client_id, send, token_hex(16))
         await manager.handle_request(scope, receive, send)
 
-    async def _made(self) -> Any:
+    async def _start_manager(self) -> Any:
         async with self._making:
             if self._manager is None:
                 await asyncio.to_thread(import_module, "moot.doors.mcp.server")
@@ -75,7 +75,7 @@ class McpEndpoint:
             await asyncio.wait([self._running])
 
 
-async def _named(send: Any, client: str, message: Any) -> None:
+async def _send_with_client_id(send: Any, client: str, message: Any) -> None:
     """Give a client an id to say with each request."""
     if message["type"] == "http.response.start":
         message = {**message, "headers": [*message["headers"], (CLIENT, client.encode())]}
@@ -84,7 +84,7 @@ async def _named(send: Any, client: str, message: Any) -> None:
 
 def _caller(ctx: Any) -> Caller:
     of: Callable[[str], Caller] = ctx.request.scope[CALLER]
-    return of(_client(ctx)[:LONGEST_CLIENT])
+    return of(_client(ctx)[:MAX_CLIENT_CHARACTERS])
 
 
 def _client(ctx: Any) -> str:

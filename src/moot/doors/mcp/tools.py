@@ -16,8 +16,8 @@ from moot.doors import delivery
 from moot.doors.lookup import without_hints
 from moot.doors.mcp import hint_calls
 from moot.doors.mcp.arguments import (
-    MAX_WAITING,
-    READ_AT_ONCE,
+    MAX_READ,
+    MAX_WAIT_SECONDS,
     Arguments,
     AskArguments,
     BroadcastArguments,
@@ -49,7 +49,7 @@ from moot.rules.access import Action
 from moot.rules.org_place import OrgPlace
 from moot.tools import shared_notes
 
-FOUND_AT_ONCE = 20
+MAX_HITS = 20
 MISFIT_FACTS: Final = ("expected", "answer")
 """What a refusal says about an answer that did not fit."""
 
@@ -89,28 +89,28 @@ def to_whom(need: Need) -> Useful:
 
 
 async def send_to_agent(caller: Caller, arguments: SendArguments) -> Answer:
-    caller.allowed(Action.POST)
+    caller.require(Action.POST)
     try:
-        sent = await delivery.deliver(
-            caller.admitted(Action.POST),
+        delivered = await delivery.deliver(
+            caller.voice(Action.POST),
             arguments.target,
             arguments.message,
             hint_calls.call,
             intent=arguments.intent,
         )
-        return _plain(sent)
+        return _plain(delivered)
     except delivery.NotDelivered as refusal:
         return _plain(refusal.answer)
 
 
 async def broadcast(caller: Caller, arguments: BroadcastArguments) -> Answer:
-    caller.allowed(Action.POST)
-    return _plain(await delivery.broadcast(caller.admitted(Action.POST), arguments.message))
+    caller.require(Action.POST)
+    return _plain(await delivery.broadcast(caller.voice(Action.POST), arguments.message))
 
 
 async def reply(caller: Caller, arguments: ReplyArguments) -> Answer:
     message = await caller.message(arguments.message_id, Action.POST)
-    voice = caller.admitted(Action.POST, InConversation(message.rpartition(":")[0]))
+    voice = caller.voice(Action.POST, InConversation(message.rpartition(":")[0]))
     try:
         receipt = await voice.mailbox.reply(message, arguments.text)
     except TurnFailed as unheard:
@@ -119,12 +119,12 @@ async def reply(caller: Caller, arguments: ReplyArguments) -> Answer:
 
 
 async def post(caller: Caller, arguments: PostArguments) -> Answer:
-    voice = caller.admitted(Action.POST, InConversation(arguments.conversation))
+    voice = caller.voice(Action.POST, InConversation(arguments.conversation))
     return _receipt(await voice.post(arguments.conversation, arguments.text))
 
 
 def _receipt(receipt: Any) -> Answer:
-    """A message is on disk: which, and who will hear it how."""
+    """The receipt of a stored message: its id, and how each agent will get it."""
     answer: Answer = {"delivered": True, "id": receipt.id, "seq": receipt.seq}
     parts = [
         {"agent": one.agent, "duty": one.duty, "state": one.state, "reachability": one.reachability}
@@ -141,11 +141,11 @@ def _receipt(receipt: Any) -> Answer:
 
 
 async def ask(caller: Caller, arguments: AskArguments) -> Answer:
-    caller.allowed(Action.POST)
+    caller.require(Action.POST)
     try:
         with caller.staying():
-            async with asyncio.timeout(MAX_WAITING):
-                answer = await caller.admitted(Action.POST).ask(
+            async with asyncio.timeout(MAX_WAIT_SECONDS):
+                answer = await caller.voice(Action.POST).ask(
                     arguments.target,
                     arguments.question,
                     timeout=arguments.deadline_seconds,
@@ -161,7 +161,7 @@ async def ask(caller: Caller, arguments: AskArguments) -> Answer:
         TimeoutError
     ):  # no client holds a call for longer; whoever stops waiting gets a turn for what comes
         later = (
-            f"{arguments.target} has not answered within {MAX_WAITING} s: its answer will be among your messages, "
+            f"{arguments.target} has not answered within {MAX_WAIT_SECONDS} s: its answer will be among your messages, "
             "or at your deadline a notice that none came"
         )
         return {"answered": False, "outcome": "waiting", "error": later}
@@ -172,32 +172,37 @@ async def ask(caller: Caller, arguments: AskArguments) -> Answer:
 
 
 async def delegate(caller: Caller, arguments: DelegateArguments) -> Answer:
-    caller.allowed(Action.POST)
-    given = await caller.admitted(Action.POST).delegate(
+    caller.require(Action.POST)
+    task = await caller.voice(Action.POST).delegate(
         arguments.target, arguments.task, deadline_seconds=arguments.deadline_seconds or None
     )
-    return _task(given)
+    return _task(task)
 
 
 async def update_task(caller: Caller, arguments: UpdateTaskArguments) -> Answer:
-    caller.allowed(Action.POST)
+    caller.require(Action.POST)
     words = {"note" if arguments.state == TaskState.WORKING else "result": arguments.result or None}
-    return _task(await caller.admitted(Action.POST).tasks.update(arguments.id, arguments.state, **words))
+    return _task(await caller.voice(Action.POST).tasks.update(arguments.id, arguments.state, **words))
 
 
 def _task(task: shapes.Task) -> Answer:
-    """What became of it; its words are known to whoever called."""
-    shown = ("id", "to", "state", "result", "note", "conversation", "deadline")
-    return {name: value for name in shown if (value := getattr(task, name)) is not None}
+    """The state of a task; its caller knows its text."""
+    fields = ("id", "to", "state", "result", "note", "conversation", "deadline")
+    return {name: value for name in fields if (value := getattr(task, name)) is not None}
 
 
 async def spawn_agent(caller: Caller, arguments: SpawnArguments) -> Answer:
-    caller.allowed(Action.SPAWN)
-    made = await caller.admitted(Action.SPAWN).spawn(
+    caller.require(Action.SPAWN)
+    spawned = await caller.voice(Action.SPAWN).spawn(
         arguments.template, name=arguments.name, project=arguments.project, task=arguments.task
     )
-    answer: Answer = {"success": True, "name": made.agent, "template": made.template, "project": made.project}
-    return answer if made.task is None else {**answer, "task": _task(made.task)}
+    answer: Answer = {
+        "success": True,
+        "name": spawned.agent,
+        "template": spawned.template,
+        "project": spawned.project,
+    }
+    return answer if spawned.task is None else {**answer, "task": _task(spawned.task)}
 
 
 async def may_spawn(caller: Caller) -> bool:
@@ -208,31 +213,31 @@ async def may_spawn(caller: Caller) -> bool:
 
 
 async def check_messages(caller: Caller, arguments: CheckArguments) -> Answer:
-    caller.allowed(Action.SEE_OWN)
-    caller.allowed(Action.CHANGE_OWN)
+    caller.require(Action.SEE_OWN)
+    caller.require(Action.CHANGE_OWN)
     return await caller.take_messages(limit=arguments.limit)
 
 
 async def wait_for_messages(caller: Caller, arguments: WaitArguments) -> Answer:
-    caller.allowed(Action.SEE_OWN)
-    caller.allowed(Action.CHANGE_OWN)
+    caller.require(Action.SEE_OWN)
+    caller.require(Action.CHANGE_OWN)
     return await caller.take_messages(timeout=arguments.timeout_seconds)
 
 
 async def read_conversation(caller: Caller, arguments: ReadArguments) -> Answer:
     where = await caller.version(arguments.conversation)
     if arguments.after:
-        found = await caller.hub.messages(where.id, after=arguments.after, limit=READ_AT_ONCE + 1)
-        more = len(found) > READ_AT_ONCE
-        found = found[:READ_AT_ONCE]
-        return {"messages": [m.to_dict() for m in found], "next": found[-1].seq if more else None}
-    newest = await caller.hub.encoded.newest_at(where, READ_AT_ONCE)
+        messages = await caller.hub.messages(where.id, after=arguments.after, limit=MAX_READ + 1)
+        more = len(messages) > MAX_READ
+        messages = messages[:MAX_READ]
+        return {"messages": [m.to_dict() for m in messages], "next": messages[-1].seq if more else None}
+    newest = await caller.hub.encoded.newest_at(where, MAX_READ)
     return {"messages": msgspec.json.decode(newest), "next": None}
 
 
 async def search(caller: Caller, arguments: SearchArguments) -> Answer:
-    caller.allowed(Action.LOOK)
-    hits = await caller.hub.search(arguments.query, limit=FOUND_AT_ONCE)
+    caller.require(Action.LOOK)
+    hits = await caller.hub.search(arguments.query, limit=MAX_HITS)
     return {"hits": [hit.to_dict() for hit in hits]}
 
 
@@ -245,13 +250,13 @@ async def why(caller: Caller, arguments: WhyArguments) -> Answer:
 
 
 async def read_shared_note(caller: Caller, arguments: ReadNoteArguments) -> Answer:
-    caller.allowed(Action.LOOK)
+    caller.require(Action.LOOK)
     return await shared_notes.read(caller.hub.notes, arguments.name)
 
 
 async def write_shared_note(caller: Caller, arguments: WriteNoteArguments) -> Answer:
-    caller.allowed(Action.POST)
-    notes = caller.admitted(Action.POST).notes
+    caller.require(Action.POST)
+    notes = caller.voice(Action.POST).notes
     return await shared_notes.write(notes, arguments.name, arguments.text, arguments.version)
 
 
@@ -273,12 +278,12 @@ async def is_newcomer(caller: Caller) -> bool:
 # --- who there is ----------------------------------------------------------------------------------------
 
 ALWAYS_LISTED: Final = ("name", "status", "project")
-"""Promised of every agent, empty or not."""
+"""Listed for every agent, even if empty."""
 LISTED_FIELDS: Final = (*ALWAYS_LISTED, "role", "reachability")
 
 
 async def list_agents(caller: Caller, arguments: NoArguments) -> Answer:
-    caller.allowed(Action.LOOK)
+    caller.require(Action.LOOK)
     place = await caller.hub.org_place()
     agents = [
         {
@@ -302,10 +307,10 @@ def _standing(place: OrgPlace, other: ParticipantId) -> Answer:
 
 
 async def set_name(caller: Caller, arguments: NameArguments) -> Answer:
-    caller.allowed(Action.CHANGE_OWN)
+    caller.require(Action.CHANGE_OWN)
     before = caller.hub.name
     try:
-        voice = caller.admitted(Action.CHANGE_OWN, OfPerson(before))
+        voice = caller.voice(Action.CHANGE_OWN, OfPerson(before))
         renamed = await voice.agents.rename(before, arguments.name)
     except BadName as refusal:
         return {"success": False, "error": refusal.title, "suggestions": list(refusal.suggestions)}
@@ -374,23 +379,23 @@ TOOLS: Final = (
 BY_NAME: Final = {name: tool for tool in TOOLS for name in (tool.name, *tool.aliases)}
 
 
-async def listed(caller: Caller) -> list[McpTool]:
+async def tools_of(caller: Caller) -> list[McpTool]:
     """The tools that a caller could use."""
     return [tool for tool in TOOLS if tool.useful is None or await tool.useful(caller)]
 
 
-async def called(caller: Caller, name: str, arguments: dict[str, Any] | None) -> tuple[Answer, bool]:
+async def run_tool(caller: Caller, name: str, arguments: dict[str, Any] | None) -> tuple[Answer, bool]:
     """What a tool answers, and whether that is an error. A refusal is part of the answer."""
     tool = BY_NAME.get(name)
     try:
         if tool is None:
             raise BadValue(f'unknown tool "{name}"', detail=f"tools are {', '.join(t.name for t in TOOLS)}")
-        return await tool.run(caller, _understood(tool, arguments)), False
+        return await tool.run(caller, _decode(tool, arguments)), False
     except MootError as refusal:
         return {"error": hint_calls.refusal(without_hints(refusal, caller.who))}, True
 
 
-def _understood(tool: McpTool, arguments: dict[str, Any] | None) -> Any:
+def _decode(tool: McpTool, arguments: dict[str, Any] | None) -> Any:
     try:
         understood = msgspec.convert(arguments or {}, tool.arguments)
         msgspec.json.encode(understood)  # half a character is nobody's name and no text
@@ -401,5 +406,5 @@ def _understood(tool: McpTool, arguments: dict[str, Any] | None) -> Any:
 
 
 def _plain(shape: Struct) -> Answer:
-    found: Answer = to_builtins(shape)
-    return found
+    answer: Answer = to_builtins(shape)
+    return answer

@@ -7,7 +7,7 @@ from msgspec import structs
 from moot import shapes
 from moot.doors import delivery
 from moot.doors.http.api import subject
-from moot.doors.http.api.conversations import CREATED, idempotency_key, stored
+from moot.doors.http.api.conversations import CREATED, idempotency_key, receipt_response
 from moot.doors.http.api.hint_requests import request
 from moot.doors.http.api.problems import Response, status_of
 from moot.doors.http.api.route import ApiCall
@@ -35,14 +35,14 @@ async def create(call: ApiCall) -> Response:
     body = call.body
     if body.kind not in KINDS:
         raise BadValue(f'unknown kind of participant "{body.kind}"', detail=f"kinds are {', '.join(KINDS)}")
-    made = await call.hub.agents.create(
+    agent = await call.hub.agents.create(
         body.name,
         role=body.role,
         display=body.display,
         external=body.kind == "external",
         human=body.kind == "human",
     )
-    return Response(made, CREATED, {"Location": f"/api/agents/{made.name}"})
+    return Response(agent, CREATED, {"Location": f"/api/agents/{agent.name}"})
 
 
 async def agent(call: ApiCall) -> shapes.Agent:
@@ -50,7 +50,7 @@ async def agent(call: ApiCall) -> shapes.Agent:
 
 
 def as_seen_by(agent: A, call: ApiCall) -> A:
-    """That somebody's last turn failed is everybody's to know; why, may be words of a conversation that is not."""
+    """Everybody may know that an agent's last turn failed. The reason may quote a conversation: for the owner."""
     doing = agent.activity
     if doing["state"] != "error" or call.who.standing is Standing.OWNER or call.who.name == agent.name:
         return agent
@@ -59,7 +59,7 @@ def as_seen_by(agent: A, call: ApiCall) -> A:
 
 async def change(call: ApiCall) -> shapes.Agent:
     body, name = call.body, call.agent
-    if body.project is not None:  # which may be refused: then nothing has changed
+    if body.project is not None:  # first, since it may be refused: then nothing has changed
         await call.hub.agents.change(name, project=body.project)
     if body.name is not None:
         name = (await call.hub.agents.rename(name, body.name)).name
@@ -84,8 +84,8 @@ async def remove(call: ApiCall) -> shapes.Agent:
 
 
 async def conversations(call: ApiCall) -> ConversationList:
-    found = await call.hub.conversations.list()
-    return ConversationList([one for one in found if call.agent in {seat.name for seat in one.participants}])
+    places = await call.hub.conversations.list()
+    return ConversationList([one for one in places if call.agent in {seat.name for seat in one.participants}])
 
 
 async def received(call: ApiCall) -> ReceivedList:
@@ -124,7 +124,9 @@ async def send(call: ApiCall) -> delivery.Delivered | Response:
 async def letter(call: ApiCall) -> Response:
     """The same, answered with the whole receipt; refusals are ordinary problems."""
     body, key = call.body, idempotency_key(call)
-    return stored(await call.hub.send(call.path["name"], body.text, intent=body.intent, idempotency_key=key))
+    return receipt_response(
+        await call.hub.send(call.path["name"], body.text, intent=body.intent, idempotency_key=key)
+    )
 
 
 OUTCOMES: dict[type[Unanswered], str] = {Passed: "passed", TurnFailed: "failed", TimedOut: "timed_out"}
@@ -142,8 +144,8 @@ async def ask(call: ApiCall) -> Asked:
             shape=body.shape,
             idempotency_key=key,
         )
-    except Unanswered as none:
-        return Asked(OUTCOMES[type(none)], error=none.to_dict(request))
+    except Unanswered as unanswered:
+        return Asked(OUTCOMES[type(unanswered)], error=unanswered.to_dict(request))
     return Asked("replied", answer)
 
 
@@ -165,9 +167,10 @@ async def issue(call: ApiCall) -> Response:
     )
     if beyond and beyond[0] in {scope.value for scope in TokenScope}:
         raise NotPermitted(f'a token without the scope "{beyond[0]}" cannot issue a token with that scope')
-    shown = "" if call.who.standing is Standing.OWNER else call.who.token  # the owner lends nothing away
-    made = await call.hub.agents.mint_token(call.agent, scopes=call.body.scopes, shown=shown)
-    return Response(made, CREATED)
+    # the owner's token does not limit the new one
+    issuer_token = "" if call.who.standing is Standing.OWNER else call.who.token
+    token = await call.hub.agents.mint_token(call.agent, scopes=call.body.scopes, shown=issuer_token)
+    return Response(token, CREATED)
 
 
 async def revoke(call: ApiCall) -> shapes.Token:

@@ -27,10 +27,10 @@ from moot.hub.commands.values import kind_of_conversation
 from moot.model.answer import Preview, Receipt, in_words
 from moot.rules.access import Action, Standing, authorize, may
 
-DONE = 200
+OK = 200
 CREATED = 201
-LONGEST_VERSION = 9
-LONGEST_KEY = 200
+MAX_VERSION_DIGITS = 9
+MAX_KEY_CHARACTERS = 200
 STALE_MATCH = 412
 NO_MATCH = 428
 
@@ -46,22 +46,22 @@ async def conversations(call: ApiCall) -> ListedConversations:
     query = call.query
     if query.kind is not None:
         kind_of_conversation(query.kind)
-    found = await call.hub.conversations.overview(archived=query.archived, kind=query.kind)
-    seen = [
+    all_listed = await call.hub.conversations.overview(archived=query.archived, kind=query.kind)
+    visible = [
         one
-        for one in found
+        for one in all_listed
         if one.id > query.after
         and query.channel_type in (None, one.channel_type)
         and query.channel_group_id in (None, one.channel_group_id)
         and sees(call, one)
     ]
-    page = sorted(seen, key=lambda one: one.id)[: query.limit]
-    return ListedConversations(page, page[-1].id if len(seen) > len(page) else None)
+    page = sorted(visible, key=lambda one: one.id)[: query.limit]
+    return ListedConversations(page, page[-1].id if len(visible) > len(page) else None)
 
 
 async def create(call: ApiCall) -> Response:
     body = call.body
-    made = await call.hub.conversations.create(
+    conversation = await call.hub.conversations.create(
         body.name,
         participants=body.participants,
         kind=body.kind,
@@ -69,25 +69,29 @@ async def create(call: ApiCall) -> Response:
         channel=(body.channel_type, body.channel_group_id),
         exist_ok=body.exist_ok,
     )
-    return Response(made, CREATED, {"Location": f"/api/conversations/{made.id}"})
+    return Response(conversation, CREATED, {"Location": f"/api/conversations/{conversation.id}"})
 
 
 async def implicit(call: ApiCall) -> shapes.Conversation:
     body = call.body
-    found = await call.hub.conversations.implicit(body.participants, text=body.text, intent=body.intent)
-    return _not_left(call, found, ", ".join(call.body.participants))
+    conversation = await call.hub.conversations.implicit(
+        body.participants, text=body.text, intent=body.intent
+    )
+    return _not_left(call, conversation, ", ".join(call.body.participants))
 
 
 async def ephemeral(call: ApiCall) -> shapes.Conversation:
     body = call.body
-    found = await call.hub.conversations.ephemeral(body.target, body.key, text=body.text, intent=body.intent)
-    return _not_left(call, found, call.body.target)
+    conversation = await call.hub.conversations.ephemeral(
+        body.target, body.key, text=body.text, intent=body.intent
+    )
+    return _not_left(call, conversation, call.body.target)
 
 
-def _not_left(call: ApiCall, found: shapes.Conversation, ref: str) -> shapes.Conversation:
+def _not_left(call: ApiCall, conversation: shapes.Conversation, ref: str) -> shapes.Conversation:
     """An existing conversation may be one that the caller has left: then the caller may not see it any more."""
-    authorize(call.who, Action.POST, subject.target_of(found, ref))
-    return found
+    authorize(call.who, Action.POST, subject.target_of(conversation, ref))
+    return conversation
 
 
 async def conversation(call: ApiCall) -> shapes.Conversation:
@@ -95,12 +99,12 @@ async def conversation(call: ApiCall) -> shapes.Conversation:
 
 
 async def change(call: ApiCall) -> shapes.Conversation:
-    changed = call.where
+    conversation = call.where
     if call.body.name is not None:
-        changed = await call.hub.conversations.rename(call.where.id, call.body.name)
+        conversation = await call.hub.conversations.rename(call.where.id, call.body.name)
     if call.body.settings is not None:
-        changed = await call.hub.conversations.configure(call.where.id, **call.body.settings)
-    return changed
+        conversation = await call.hub.conversations.configure(call.where.id, **call.body.settings)
+    return conversation
 
 
 async def remove(call: ApiCall) -> Response:
@@ -166,11 +170,11 @@ async def messages(call: ApiCall) -> MessageList | Response:
     if query.before is not None and query.before >= BIGGEST and not query.after:  # the newest: kept as bytes
         newest = await call.hub.encoded.newest_at(call.version, query.limit)
         return Response(b'{"messages":%s,"next":null}' % newest)
-    found = await call.hub.messages(call.ref, after=query.after, before=query.before, limit=query.limit + 1)
+    rows = await call.hub.messages(call.ref, after=query.after, before=query.before, limit=query.limit + 1)
     if query.before is not None and not query.after:
-        return MessageList(found[-query.limit :])
-    page = found[: query.limit]
-    return MessageList(page, page[-1].seq if len(found) > len(page) else None)
+        return MessageList(rows[-query.limit :])
+    page = rows[: query.limit]
+    return MessageList(page, page[-1].seq if len(rows) > len(page) else None)
 
 
 async def post(call: ApiCall) -> Response:
@@ -178,48 +182,52 @@ async def post(call: ApiCall) -> Response:
     key = idempotency_key(call)
     body["max_turns"] = body["max_turns"] and int(body["max_turns"])
     receipt = await call.hub.post(call.ref, body.pop("text"), idempotency_key=key, **body)
-    return stored(receipt)
+    return receipt_response(receipt)
 
 
 async def again(call: ApiCall) -> Response:
     key = idempotency_key(call)
-    return stored(await call.hub.deliveries.ask_again(call.path["id"], call.body.agents, idempotency_key=key))
+    return receipt_response(
+        await call.hub.deliveries.ask_again(call.path["id"], call.body.agents, idempotency_key=key)
+    )
 
 
 async def redeliver(call: ApiCall) -> Response:
-    return stored(await call.hub.deliveries.redeliver(call.path["id"], idempotency_key=idempotency_key(call)))
+    return receipt_response(
+        await call.hub.deliveries.redeliver(call.path["id"], idempotency_key=idempotency_key(call))
+    )
 
 
-def stored(receipt: Receipt) -> Response:
-    return Response(in_words(receipt, request), DONE if receipt.replayed else CREATED)
+def receipt_response(receipt: Receipt) -> Response:
+    return Response(in_words(receipt, request), OK if receipt.replayed else CREATED)
 
 
 def idempotency_key(call: ApiCall) -> str | None:
     key = call.headers.get("idempotency-key")
-    if key is not None and not (0 < len(key) <= LONGEST_KEY and key.isprintable()):
+    if key is not None and not (0 < len(key) <= MAX_KEY_CHARACTERS and key.isprintable()):
         raise BadValue("this Idempotency-Key cannot be used", detail="expected 1 to 200 printable characters")
     return key
 
 
 async def preview(call: ApiCall) -> Preview:
-    found = await call.hub.preview(call.where.id, call.body.text, force=call.body.force)
-    return in_words(found, request)
+    answer = await call.hub.preview(call.where.id, call.body.text, force=call.body.force)
+    return in_words(answer, request)
 
 
 async def message(call: ApiCall) -> Response:
-    return _versioned(await call.hub.message(call.path["id"]))
+    return _with_etag(await call.hub.message(call.path["id"]))
 
 
 async def edit(call: ApiCall) -> Response:
-    version = await _matched(call)
-    with _match_is_checked():
-        return _versioned(await call.hub.edit(call.path["id"], call.body.text, version=version))
+    version = await _expected_version(call)
+    with _precondition():
+        return _with_etag(await call.hub.edit(call.path["id"], call.body.text, version=version))
 
 
 async def delete(call: ApiCall) -> Response:
-    version = await _matched(call)
-    with _match_is_checked():
-        return _versioned(await call.hub.delete(call.path["id"], version=version))
+    version = await _expected_version(call)
+    with _precondition():
+        return _with_etag(await call.hub.delete(call.path["id"], version=version))
 
 
 async def why(call: ApiCall) -> shapes.Why:
@@ -230,11 +238,11 @@ async def deliveries(call: ApiCall) -> DeliveryList:
     return DeliveryList(await call.hub.deliveries.of(call.path["id"]))
 
 
-def _versioned(message: shapes.Message) -> Response:
+def _with_etag(message: shapes.Message) -> Response:
     return Response(message, headers={"ETag": f'"{message.version}"'})
 
 
-async def _matched(call: ApiCall) -> int:
+async def _expected_version(call: ApiCall) -> int:
     """The version that the caller read; `*` is the current one."""
     header = call.headers.get("if-match", "").strip()
     if not header:
@@ -245,13 +253,13 @@ async def _matched(call: ApiCall) -> int:
         raise Refusal(NO_MATCH, missing)
     if header == "*":
         return (await call.hub.message(call.path["id"])).version
-    return version_seen(header)
+    return parse_if_match(header)
 
 
-def version_seen(header: str) -> int:
+def parse_if_match(header: str) -> int:
     """The version in If-Match, plain or as an ETag."""
     number = header.removeprefix("W/").strip('"')
-    if not (number.isascii() and number.isdecimal() and len(number) <= LONGEST_VERSION):
+    if not (number.isascii() and number.isdecimal() and len(number) <= MAX_VERSION_DIGITS):
         raise BadValue(
             f"If-Match: {header[:40]} is not a version", detail='expected a number, such as 3 or "3"'
         )
@@ -259,7 +267,7 @@ def version_seen(header: str) -> int:
 
 
 @contextmanager
-def _match_is_checked() -> Iterator[None]:
+def _precondition() -> Iterator[None]:
     """If somebody else was faster, the precondition fails."""
     try:
         yield
@@ -275,25 +283,27 @@ def _match_is_checked() -> Iterator[None]:
 async def turns(call: ApiCall) -> TurnList:
     query = call.query
     where = query.conversation and (await subject.conversation(call.hub, call.who, query.conversation)).id
-    found = await call.hub.turns(conversation=where, agent=query.agent, state=query.state)
-    seen = [turn for turn in await _seen(call, found) if int(turn.id) > query.after]
-    page = seen[: query.limit]
-    return TurnList(page, int(page[-1].id) if len(seen) > len(page) else None)
+    rows = await call.hub.turns(conversation=where, agent=query.agent, state=query.state)
+    visible = [turn for turn in await _visible_turns(call, rows) if int(turn.id) > query.after]
+    page = visible[: query.limit]
+    return TurnList(page, int(page[-1].id) if len(visible) > len(page) else None)
 
 
 async def live(call: ApiCall) -> LiveTexts:
     where = call.query.conversation
-    found = where and (await subject.conversation(call.hub, call.who, where)).id
-    live = await call.hub.operator.live(conversation=found)
-    seen = {where: await _sees_id(call, where) for where in {turn.conversation for turn in live}}
-    return LiveTexts([turn for turn in live if seen[turn.conversation]])
+    conversation = where and (await subject.conversation(call.hub, call.who, where)).id
+    live = await call.hub.operator.live(conversation=conversation)
+    visible = {where: await _sees_id(call, where) for where in {turn.conversation for turn in live}}
+    return LiveTexts([turn for turn in live if visible[turn.conversation]])
 
 
 async def dead_letters(call: ApiCall) -> TurnList:
-    return TurnList(await _seen(call, await call.hub.deliveries.dead_letters(agent=call.query.agent)))
+    return TurnList(
+        await _visible_turns(call, await call.hub.deliveries.dead_letters(agent=call.query.agent))
+    )
 
 
-async def _seen(call: ApiCall, turns: list[shapes.Turn]) -> list[shapes.Turn]:
+async def _visible_turns(call: ApiCall, turns: list[shapes.Turn]) -> list[shapes.Turn]:
     """Those in conversations that the caller may read."""
     places = {where: await _sees_id(call, where) for where in {turn.conversation for turn in turns}}
     return [turn for turn in turns if places[turn.conversation]]
@@ -301,18 +311,20 @@ async def _seen(call: ApiCall, turns: list[shapes.Turn]) -> list[shapes.Turn]:
 
 async def turn(call: ApiCall) -> shapes.Turn:
     """What an agent was given is visible to that agent and to the owner."""
-    found = await call.hub.turn(call.path["id"], given=False)
-    if call.query.given and (call.who.standing is Standing.OWNER or call.who.name == found.agent):
+    shown_turn = await call.hub.turn(call.path["id"], given=False)
+    if call.query.given and (call.who.standing is Standing.OWNER or call.who.name == shown_turn.agent):
         return await call.hub.turn(call.path["id"])
-    return found
+    return shown_turn
 
 
 async def search(call: ApiCall) -> Hits:
     """The hub searches the caller's conversations; hits in one that the caller has been removed from meanwhile are
     dropped."""
-    found = await call.hub.search(call.query.q, limit=call.query.limit)
-    seen = {where: await _sees_id(call, where) for where in {hit.message.conversation for hit in found}}
-    hits = [hit for hit in found if seen[hit.message.conversation]]
+    hits_of_all = await call.hub.search(call.query.q, limit=call.query.limit)
+    visible = {
+        where: await _sees_id(call, where) for where in {hit.message.conversation for hit in hits_of_all}
+    }
+    hits = [hit for hit in hits_of_all if visible[hit.message.conversation]]
     return Hits(hits, None if hits else await call.hub.inspector.narrowest(call.query.q))
 
 

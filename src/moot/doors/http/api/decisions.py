@@ -30,8 +30,8 @@ class DecisionList(Struct, frozen=True):
 
 async def decisions(call: ApiCall) -> DecisionList:
     query = call.query
-    found = await call.hub.decisions.list(state=query.state, before=query.before, limit=query.limit)
-    return DecisionList(found, found[0].id if len(found) == query.limit else None)
+    rows = await call.hub.decisions.list(state=query.state, before=query.before, limit=query.limit)
+    return DecisionList(rows, rows[0].id if len(rows) == query.limit else None)
 
 
 async def decision(call: ApiCall) -> shapes.PersonsDecision:

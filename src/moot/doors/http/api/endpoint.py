@@ -18,7 +18,7 @@ from moot.doors.http.api.problems import Refusal, Response, problem
 from moot.doors.http.api.query import query
 from moot.doors.http.api.route import POSITION, ApiCall, HttpDoor, Route, SubjectKind
 from moot.doors.http.gate.auth import Gate
-from moot.doors.http.gate.origin import sent
+from moot.doors.http.gate.origin import send_answer
 from moot.doors.http.streams.sse import Stream, until_gone
 from moot.doors.lookup import without_hints
 from moot.errors import BadValue, HubAbsent, MootError, NotPermitted
@@ -29,9 +29,9 @@ from moot.shapes import Handed
 log = structlog.get_logger("moot.http")
 
 NOTHING = subject.PathSubject()
-LEAST_BODY = 1024 * 1024
+MIN_BODY_LIMIT = 1024 * 1024
 TOO_LARGE, WRONG_MEDIA, NO_METHOD, MALFORMED = 413, 415, 405, 400
-REFUSED = 400
+FIRST_ERROR = 400
 
 
 class PathEndpoint:
@@ -50,18 +50,18 @@ class PathEndpoint:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         request = Request(scope, receive)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         answer = await self._answer(request, receive)
         if isinstance(answer, Stream):
             await answer.run(scope, receive, send)
             return
-        self._door.meters.answered(
+        self._door.meters.count_answer(
             request.method if request.method in self._routes else "other",
             self._path,
             answer.status,
-            time.perf_counter() - begun,
+            time.perf_counter() - started,
         )
-        await sent(answer, send, head=request.method == "HEAD")
+        await send_answer(answer, send, head=request.method == "HEAD")
 
     async def _answer(self, request: Request, receive: Any) -> Response | Stream:
         who = NOBODY
@@ -74,7 +74,7 @@ class PathEndpoint:
                 raise Refusal(NO_METHOD, refusal, allow=self.allow)
             if route.action is not None:
                 who = await self._gate.principal(request, settled_later=route.settles)
-            return await self._carried_out(request, route, who, receive)
+            return await self._run(request, route, who, receive)
         except Refusal as refusal:
             good = await self._gate.is_good(who)
             return (
@@ -83,7 +83,7 @@ class PathEndpoint:
                 else problem(unauthenticated())
             )
         except MootError as error:
-            good = await self._gate.is_good(who)  # or else nothing was decided, and nothing is told
+            good = await self._gate.is_good(who)  # if not, the caller learns nothing else
             return problem(without_hints(error, who) if good else unauthenticated())
         except ClientDisconnect:  # nobody reads this answer
             return problem(BadValue("the connection was closed before the request was complete"), MALFORMED)
@@ -100,20 +100,18 @@ class PathEndpoint:
 
     # --- what --------------------------------------------------------------------------------------------
 
-    async def _carried_out(
-        self, request: Request, route: Route, who: Principal, receive: Any
-    ) -> Response | Stream:
-        position = self._door.hub.position  # before anything is read: what is read contains all up to here
-        answer = await self._done(request, route, who, receive)
+    async def _run(self, request: Request, route: Route, who: Principal, receive: Any) -> Response | Stream:
+        position = self._door.hub.position  # before any read, so the answer contains everything up to it
+        answer = await self._call(request, route, who, receive)
         if not route.is_snapshot or isinstance(answer, Stream):
             return answer
         return structs.replace(answer, headers={**answer.headers, POSITION: str(position)})
 
-    async def _done(self, request: Request, route: Route, who: Principal, receive: Any) -> Response | Stream:
+    async def _call(self, request: Request, route: Route, who: Principal, receive: Any) -> Response | Stream:
         hub = await self._gate.voice_within(who, request.headers.get("moot-turn"))
         path: dict[str, str] = dict(request.path_params)
-        looked_up = not route.settles or route.about is SubjectKind.HUB  # which takes no reading
-        found = await subject.named_by(route, hub, who, path) if looked_up else NOTHING
+        is_looked_up = not route.settles or route.about is SubjectKind.HUB  # which takes no reading
+        named = await subject.named_by(route, hub, who, path) if is_looked_up else NOTHING
         if who.standing is Standing.PARTICIPANT and route.method not in ("GET", "HEAD"):
             hub = hub.admitted(subject.admission(route, who, path))
         call = ApiCall(
@@ -124,19 +122,19 @@ class PathEndpoint:
             query=query(request.scope["query_string"], route.query),
             body=await self._body(request, route),
             headers=request.headers,
-            conversation=found.conversation,
-            agent=found.agent,
-            version=found.version,
+            conversation=named.conversation,
+            agent=named.agent,
+            version=named.version,
             peer=request.client.host if request.client is not None else "",
         )
         if route.waits:
-            value = await self._waited(route, call, receive)
+            value = await self._wait_for_answer(route, call, receive)
         else:
             value = await route.handle(call)
         if who.by_owner and route.method != "GET":
             await self._door.hub.history.acted_as(who.name, f"{route.method} {request.url.path}")
         if isinstance(value, Response | Stream):
-            if route.settles and isinstance(value, Response) and value.status >= REFUSED:
+            if route.settles and isinstance(value, Response) and value.status >= FIRST_ERROR:
                 await self._still_good(who)
             return value
         return Response(value, route.status)
@@ -146,7 +144,7 @@ class PathEndpoint:
         if not await self._gate.is_good(who):
             raise unauthenticated()
 
-    async def _waited(self, route: Route, call: ApiCall, receive: Any) -> Any:
+    async def _wait_for_answer(self, route: Route, call: ApiCall, receive: Any) -> Any:
         open_at_once = self._door.open_at_once
         with open_at_once.one(call.who) if route.waits_now(call) else nullcontext():
             value = await self._while_connected(route.handle(call), receive)
@@ -194,8 +192,8 @@ class PathEndpoint:
 
     async def _read(self, request: Request) -> bytes:
         """A body that arrives too slowly is cut off by wire/http1.py."""
-        announced = request.headers.get("content-length", "")
-        if announced.isdecimal() and int(announced[:20]) > self._max_bytes:
+        announced_bytes = request.headers.get("content-length", "")
+        if announced_bytes.isdecimal() and int(announced_bytes[:20]) > self._max_bytes:
             raise self._too_large()
         read = b""
         async for piece in request.stream():
@@ -208,6 +206,6 @@ class PathEndpoint:
         return Refusal(TOO_LARGE, BadValue(f"the body is larger than {self._max_bytes} bytes"))
 
 
-def max_bytes(longest_message: int) -> int:
+def max_bytes(max_message_bytes: int) -> int:
     """The largest body that is accepted."""
-    return max(LEAST_BODY, 2 * longest_message)
+    return max(MIN_BODY_LIMIT, 2 * max_message_bytes)

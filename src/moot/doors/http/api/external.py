@@ -1,7 +1,7 @@
 """Outside agents over HTTP: they fetch their messages, see their turns, and answer. Each speaks only for itself."""
 
 from moot import shapes
-from moot.doors.http.api.conversations import idempotency_key, stored
+from moot.doors.http.api.conversations import idempotency_key, receipt_response
 from moot.doors.http.api.problems import NO_CONTENT, Response
 from moot.doors.http.api.route import ApiCall
 
@@ -21,7 +21,7 @@ async def reply(call: ApiCall) -> Response:
         f"{call.where.id}:{call.path['id'].rpartition(':')[2]}"  # the path may say the conversation's name
     )
     receipt = await call.hub.mailbox.reply(message, call.body.text, idempotency_key=idempotency_key(call))
-    return Response(status=NO_CONTENT) if receipt is None else stored(receipt)
+    return Response(status=NO_CONTENT) if receipt is None else receipt_response(receipt)
 
 
 async def view(call: ApiCall) -> shapes.View:

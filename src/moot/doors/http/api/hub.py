@@ -23,10 +23,10 @@ async def readyz(call: ApiCall) -> Healthy:
 
 
 async def metrics(call: ApiCall) -> Response:
-    found = await call.hub.agents.list()
-    text, media = call.door.meters.written(
+    agents = await call.hub.agents.list()
+    text, media = call.door.meters.render(
         position=call.hub.position,
-        live=sum(agent.reachability == "live" for agent in found),
+        live=sum(agent.reachability == "live" for agent in agents),
         open_turns=len(await call.hub.inspector.unsettled()),
     )
     return Response(text, media=media)
@@ -38,8 +38,8 @@ async def openapi(call: ApiCall) -> Response:
 
 async def limits(call: ApiCall) -> shapes.BrakeReport:
     where = call.query.conversation
-    found = where and (await subject.conversation(call.hub, call.who, where)).id
-    return await call.hub.limits(conversation=found)
+    conversation = where and (await subject.conversation(call.hub, call.who, where)).id
+    return await call.hub.limits(conversation=conversation)
 
 
 async def reset_limit(call: ApiCall) -> shapes.PairLimit:
@@ -47,7 +47,7 @@ async def reset_limit(call: ApiCall) -> shapes.PairLimit:
 
 
 async def status(call: ApiCall) -> Status:
-    found = await call.hub.agents.list()
+    agents = await call.hub.agents.list()
     facts = call.door.facts
     return Status(
         me=call.hub.name,
@@ -56,8 +56,8 @@ async def status(call: ApiCall) -> Status:
         started_at=facts["started_at"],
         user=call.hub.settings.hub.user,
         position=call.hub.position,
-        agents=len(found),
-        live=sum(agent.reachability == "live" for agent in found),
+        agents=len(agents),
+        live=sum(agent.reachability == "live" for agent in agents),
         open_turns=len(await call.hub.inspector.unsettled()),
         streams=call.door.fan.count,
     )
@@ -75,7 +75,7 @@ async def usage(call: ApiCall) -> dict[str, Any]:
 async def audit(call: ApiCall) -> AuditLog:
     query = call.query
     acts = tuple(filter(None, query.acts.split(","))) if query.acts else ()
-    found = await call.hub.audit.log(
+    entries = await call.hub.audit.log(
         agent=query.agent,
         link=query.link,
         conversation=query.conversation,
@@ -84,7 +84,7 @@ async def audit(call: ApiCall) -> AuditLog:
         before=query.before,
         limit=query.limit,
     )
-    return AuditLog(found)
+    return AuditLog(entries)
 
 
 async def verify(call: ApiCall) -> shapes.AuditReport:

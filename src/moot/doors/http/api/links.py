@@ -76,14 +76,14 @@ async def prompts(call: ApiCall) -> shapes.LinkPrompts:
 
 async def create(call: ApiCall) -> Response:
     body = call.body
-    made = await call.hub.links.create(
+    link = await call.hub.links.create(
         body.sender,
         body.to,
         relationship=body.relationship.value,
         direction=body.direction.value,
         enabled=body.enabled,
     )
-    return Response(made, CREATED, {"Location": f"/api/links/{made.id}"})
+    return Response(link, CREATED, {"Location": f"/api/links/{link.id}"})
 
 
 async def change(call: ApiCall) -> shapes.Link:
@@ -114,8 +114,8 @@ async def of_agent(call: ApiCall) -> LinkList:
 
 
 async def topology(call: ApiCall) -> shapes.Topology:
-    found = await call.hub.topology()
-    return structs.replace(found, agents=tuple(as_seen_by(node, call) for node in found.agents))
+    graph = await call.hub.topology()
+    return structs.replace(graph, agents=tuple(as_seen_by(node, call) for node in graph.agents))
 
 
 async def arrange(call: ApiCall) -> shapes.Positions:

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from moot import shapes
 from moot.doors.http.api.constraints import NoteName, NoteText, one_of
-from moot.doors.http.api.conversations import CREATED, NO_MATCH, version_seen
+from moot.doors.http.api.conversations import CREATED, NO_MATCH, parse_if_match
 from moot.doors.http.api.problems import Refusal, Response
 from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import Limit, RequestShape
@@ -75,25 +75,25 @@ async def notes(call: ApiCall) -> NoteList:
 
 async def create(call: ApiCall) -> Response:
     body = call.body
-    made = await call.hub.notes.create(body.name, body.text, exist_ok=body.exist_ok)
-    return _versioned(made, CREATED)
+    note = await call.hub.notes.create(body.name, body.text, exist_ok=body.exist_ok)
+    return _with_etag(note, CREATED)
 
 
 async def note(call: ApiCall) -> Response:
-    return _versioned(await call.hub.notes.get(call.path["name"], number=call.query.version))
+    return _with_etag(await call.hub.notes.get(call.path["name"], number=call.query.version))
 
 
 async def write(call: ApiCall) -> Response:
     name, text = call.path["name"], call.body.text
-    return _versioned(await call.hub.notes.write(name, text, version=_seen(call)))
+    return _with_etag(await call.hub.notes.write(name, text, version=_version_read(call)))
 
 
 async def append(call: ApiCall) -> Response:
-    return _versioned(await call.hub.notes.append(call.path["name"], call.body.text))
+    return _with_etag(await call.hub.notes.append(call.path["name"], call.body.text))
 
 
 async def revert(call: ApiCall) -> Response:
-    return _versioned(await call.hub.notes.revert(call.path["name"], int(call.body.to)))
+    return _with_etag(await call.hub.notes.revert(call.path["name"], int(call.body.to)))
 
 
 async def remove(call: ApiCall) -> shapes.Note:
@@ -102,9 +102,9 @@ async def remove(call: ApiCall) -> shapes.Note:
 
 async def history(call: ApiCall) -> NoteHistory:
     query = call.query
-    found = await call.hub.notes.history(call.path["name"], before=query.before, limit=query.limit)
-    oldest = found[-1].version if found else 1
-    return NoteHistory(found, oldest if oldest > 1 else None)
+    versions = await call.hub.notes.history(call.path["name"], before=query.before, limit=query.limit)
+    oldest = versions[-1].version if versions else 1
+    return NoteHistory(versions, oldest if oldest > 1 else None)
 
 
 async def permissions(call: ApiCall) -> NotePermissions:
@@ -116,8 +116,8 @@ async def share(call: ApiCall) -> NotePermissions:
     return NotePermissions(await call.hub.notes.share(call.path["name"], body.agent, body.access))
 
 
-def _seen(call: ApiCall) -> int | None:
-    """The version that the caller saw, in the body or in the header; None for whichever stands (`*`)."""
+def _version_read(call: ApiCall) -> int | None:
+    """The version that the caller read, from the body or the header; None for the current one (`*`)."""
     header = call.headers.get("if-match", "").strip()
     if call.body.version is not None:
         return int(call.body.version)
@@ -130,9 +130,9 @@ def _seen(call: ApiCall) -> int | None:
             ),
         )
         raise Refusal(NO_MATCH, missing)
-    return None if header == "*" else version_seen(header)
+    return None if header == "*" else parse_if_match(header)
 
 
-def _versioned(note: shapes.Note, status: int = 200) -> Response:
+def _with_etag(note: shapes.Note, status: int = 200) -> Response:
     where = {"Location": f"/api/notes/{quote(note.name)}"} if status == CREATED else {}
     return Response(note, status, {"ETag": f'"{note.version}"', **where})

@@ -22,17 +22,17 @@ def query(raw: bytes, kind: type[Struct]) -> Any:
         raise BadValue("a query parameter is given twice")
     kinds = _kinds(kind)
     try:
-        known = {
+        converted = {
             name: msgspec.convert(values[name], kinds[name], strict=False) for name in kinds.keys() & values
         }
-        found = msgspec.convert({**values, **known}, kind)
+        parsed = msgspec.convert({**values, **converted}, kind)
     except msgspec.ValidationError as wrong:
         fields = ", ".join(kind.__struct_encode_fields__) or "none"
         raise BadValue(f"invalid query: {wrong}", detail=f"parameters are {fields}") from wrong
-    for value in msgspec.structs.astuple(found):
+    for value in msgspec.structs.astuple(parsed):
         if isinstance(value, float) and not math.isfinite(value):
             raise BadValue("invalid query: expected a finite number")
-    return found
+    return parsed
 
 
 @cache
@@ -46,10 +46,10 @@ def _nothing(kind: type[Struct]) -> Any:
 
 @cache
 def _kinds(kind: type[Struct]) -> dict[str, Any]:
-    return {field.encode_name: _spelled(field.type) for field in msgspec.structs.fields(kind)}
+    return {field.encode_name: _as_text(field.type) for field in msgspec.structs.fields(kind)}
 
 
-def _spelled(hint: Any) -> Any:
+def _as_text(hint: Any) -> Any:
     """The text of a parameter that is there: "null" is then a word, not the absence of one."""
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
     return reduce(or_, kinds) if type(None) in get_args(hint) else hint

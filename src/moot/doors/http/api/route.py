@@ -57,8 +57,8 @@ class ApiCall(Struct, frozen=True):
     @property
     def ref(self) -> str:
         """The conversation by its id, or as the path names it where it was not looked up."""
-        found = self.conversation or self.version
-        return self.path["id"] if found is None else found.id
+        subject = self.conversation or self.version
+        return self.path["id"] if subject is None else subject.id
 
     @property
     def where(self) -> shapes.Conversation:
@@ -103,18 +103,18 @@ class Route(Struct, frozen=True):
     errors: tuple[type[MootError], ...] = ()
     """Besides 401, 403, 422 and 429, which every route may answer with."""
     refusal: type[Struct] | None = None
-    """The shape in which agents are told that somebody is not there (404), or may not (403) or not now (429) be
-    written to; as plain JSON."""
+    """The shape of refusals for agents, as plain JSON: the receiver does not exist (404), may not be written to (403),
+    or not now (429)."""
     media: str = "application/json"
     headers: tuple[str, ...] = ()
-    """Request headers it heeds."""
+    """Request headers that it reads."""
     settles: bool = False
     """What it does is one decision, which settles whether the caller may and finds what the path names: nothing is
     looked up before. The conversation is then in `Call.ref` only."""
     glances: bool = False
-    """It reads a conversation of which it need only know that the caller is in it, and its version."""
+    """Of the conversation it needs only the version, and that the caller is in it."""
     waits: str = ""
-    """It may take its time: the field that says how long. It ends when its caller goes, or the hub."""
+    """The field that says how long it may wait, if it may. It ends when its caller or the hub goes."""
     silent: bool = False
     """It may also answer 204, when there was nothing to say."""
 
@@ -147,7 +147,7 @@ class SocketRoute(Struct, frozen=True):
     path: str
     summary: str
     find: Find
-    """The conversation, once it is clear that the caller may hear it; None where it begins with the first message."""
+    """The conversation, if the caller may read it; None if it begins with the first message."""
     action: Action
     query: type[Struct] = SocketQuery
     errors: tuple[type[MootError], ...] = ()

@@ -35,7 +35,7 @@ ROUTES: Final[tuple[Route, ...]] = (
 
 SOCKETS: Final[tuple[SocketRoute, ...]] = (
     SocketRoute(
-        "/ws/conversations/{id}", "Follow a conversation and post to it, as plain text", subject.heard, READ,
+        "/ws/conversations/{id}", "Follow a conversation and post to it, as plain text", subject.readable, READ,
         errors=(NotFound, Conflict),
     ),
     SocketRoute(

@@ -30,11 +30,11 @@ async def tree(call: ApiCall) -> SpawnedList:
 
 async def create(call: ApiCall) -> Response:
     body = call.body
-    made = await call.hub.spawn(
+    spawned = await call.hub.spawn(
         body.template,
         name=body.name,
         project=body.project,
         task=body.task or "",
         idempotency_key=idempotency_key(call),
     )
-    return Response(made, CREATED, {"Location": f"/api/agents/{made.agent}"})
+    return Response(spawned, CREATED, {"Location": f"/api/agents/{spawned.agent}"})

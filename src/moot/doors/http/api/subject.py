@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from moot import shapes
 from moot.doors.http.api.route import Route, SubjectKind
-from moot.doors.lookup import around, conversation, looked_up, target_of, version
+from moot.doors.lookup import around, conversation, look_up, target_of, version
 from moot.errors import NotFound
 from moot.flow.steps.admission import Admission, InConversation, OfHub, OfPerson, OfTurn, Subject
 from moot.hub import Hub
@@ -26,7 +26,7 @@ from moot.rules.access import (
     hidden,
 )
 
-__all__ = ["PathSubject", "conversation", "heard", "named_by", "pair", "target_of"]
+__all__ = ["PathSubject", "conversation", "named_by", "pair", "readable", "target_of"]
 
 
 def admission(route: Route, who: Principal, path: Mapping[str, str]) -> Admission:
@@ -88,9 +88,9 @@ async def _conversation_of(
         case SubjectKind.CONVERSATION:
             return await conversation(hub, who, path["id"], action)
         case SubjectKind.SEAT:
-            found = await looked_up(hub, who, path["id"], path["id"])
-            authorize(who, action, MembershipTarget(target_of(found, path["id"]), path["name"]))
-            return found
+            place = await look_up(hub, who, path["id"], path["id"])
+            authorize(who, action, MembershipTarget(target_of(place, path["id"]), path["name"]))
+            return place
         case SubjectKind.MESSAGE:
             return await around(hub, who, path["id"], action)
         case SubjectKind.TURN:
@@ -106,15 +106,15 @@ async def _of_turn(hub: Hub, who: Principal, turn: str, action: Action) -> shape
         if who.standing is Standing.OWNER:
             raise
         raise hidden(ConversationTarget(turn, frozenset())) from None
-    found = await looked_up(hub, who, where, turn)
-    authorize(who, action, target_of(found, turn))
-    return found
+    place = await look_up(hub, who, where, turn)
+    authorize(who, action, target_of(place, turn))
+    return place
 
 
 # --- for sockets -----------------------------------------------------------------------------------------
 
 
-async def heard(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
+async def readable(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
     """The conversation that the path names, for whoever may read it; whether it may speak is checked each time it
     does."""
     return await conversation(hub, who, path["id"])
@@ -125,7 +125,7 @@ async def pair(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conv
     caller has left is not there for it."""
     authorize(who, Action.LOOK, HUB_TARGET)
     authorize(who, Action.POST, HUB_TARGET)
-    found = await hub.conversations.pair_with(path["name"])
-    if found is not None:
-        authorize(who, Action.READ, target_of(found, path["name"]))
-    return found
+    place = await hub.conversations.pair_with(path["name"])
+    if place is not None:
+        authorize(who, Action.READ, target_of(place, path["name"]))
+    return place

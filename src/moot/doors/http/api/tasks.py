@@ -51,10 +51,10 @@ class TaskList(Struct, frozen=True):
 
 async def tasks(call: ApiCall) -> TaskList:
     query = call.query
-    found = await call.hub.tasks.list(
+    rows = await call.hub.tasks.list(
         state=query.state, by=query.by, to=query.to, before=query.before, limit=query.limit
     )
-    return TaskList(found, found[0].id if len(found) == query.limit else None)
+    return TaskList(rows, rows[0].id if len(rows) == query.limit else None)
 
 
 async def task(call: ApiCall) -> shapes.Task:
@@ -63,7 +63,7 @@ async def task(call: ApiCall) -> shapes.Task:
 
 async def create(call: ApiCall) -> Response:
     body = call.body
-    made = await call.hub.delegate(
+    task = await call.hub.delegate(
         body.to,
         body.task,
         deadline_seconds=body.deadline_seconds,
@@ -71,7 +71,7 @@ async def create(call: ApiCall) -> Response:
         shape=body.shape,
         idempotency_key=idempotency_key(call),
     )
-    return Response(made, CREATED, {"Location": f"/api/tasks/{made.id}"})
+    return Response(task, CREATED, {"Location": f"/api/tasks/{task.id}"})
 
 
 async def change(call: ApiCall) -> shapes.Task:

@@ -82,12 +82,12 @@ def document(routes: Sequence[Route], version: str, sockets: Sequence[SocketRout
 
 
 def _kinds(routes: Iterable[Route]) -> list[Any]:
-    found: dict[str, Any] = {repr(Problem): Problem}
+    kinds: dict[str, Any] = {repr(Problem): Problem}
     for route in routes:
         for kind in (route.body, route.answer, route.refusal):
             if kind is not None and kind not in (str, bytes):
-                found[repr(kind)] = kind
-    return list(found.values())
+                kinds[repr(kind)] = kind
+    return list(kinds.values())
 
 
 def _operation(route: Route, of: dict[str, Any]) -> dict[str, Any]:
@@ -109,20 +109,22 @@ def _operation(route: Route, of: dict[str, Any]) -> dict[str, Any]:
 def _socket(socket: SocketRoute, of: dict[str, Any]) -> dict[str, Any]:
     """OpenAPI cannot describe a WebSocket: a GET that asks for an upgrade."""
     refusals = (*socket.errors, *ALWAYS)
-    found: dict[str, Any] = {"101": {"description": "Switched to WebSocket: text frames in both directions"}}
+    responses: dict[str, Any] = {
+        "101": {"description": "Switched to WebSocket: text frames in both directions"}
+    }
     for status, kinds in _by_status(refusals).items():
-        found[str(status)] = _refused(kinds, of)
-    found[str(UPGRADE)] = _refused([BadValue], of)
+        responses[str(status)] = _refusal(kinds, of)
+    responses[str(UPGRADE)] = _refusal([BadValue], of)
     return {
         "summary": socket.summary,
         "operationId": "_".join(re.findall(r"\w+", socket.path)),
         "tags": ["websocket"],
-        "parameters": [*_named(socket.path), *_query_parameters(socket.query), ACT_AS],
-        "responses": dict(sorted(found.items())),
+        "parameters": [*_path_parameters(socket.path), *_query_parameters(socket.query), ACT_AS],
+        "responses": dict(sorted(responses.items())),
     }
 
 
-def _named(path: str) -> list[dict[str, Any]]:
+def _path_parameters(path: str) -> list[dict[str, Any]]:
     return [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in re.findall(r"{(\w+)}", path)
@@ -134,17 +136,17 @@ def _query_parameters(query: type[Struct]) -> list[dict[str, Any]]:
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
-    found = [*_named(route.path), *_query_parameters(route.query)]
-    found += [
+    parameters = [*_path_parameters(route.path), *_query_parameters(route.query)]
+    parameters += [
         {"name": name, "in": "header", "required": _needs(name, route), "schema": constraints.HEADERS[name]}
         | {"description": HEADERS[name]}
         for name in route.headers
     ]
-    return [*found, ACT_AS, IN_TURN] if route.action is not None else found
+    return [*parameters, ACT_AS, IN_TURN] if route.action is not None else parameters
 
 
 def _needs(header: str, route: Route) -> bool:
-    """What a body may say instead is not asked for twice."""
+    """Whether a header is required: not if the body can carry the same value."""
     return header == "If-Match" and "version" not in getattr(route.body, "__struct_fields__", ())
 
 
@@ -169,20 +171,20 @@ def _responses(route: Route, of: dict[str, Any]) -> dict[str, Any]:
     if route.is_snapshot:
         position = "The newest event that this surely contains: follow /api/events after it"
         good["headers"] = {POSITION: {"description": position, "schema": {"type": "integer"}}}
-    found = {str(route.status): good}
+    responses = {str(route.status): good}
     if "Idempotency-Key" in route.headers and route.status != 200:  # noqa: PLR2004
-        found["200"] = good | {"description": "Already done, with the same key"}
+        responses["200"] = good | {"description": "Already done, with the same key"}
     if route.silent:
-        found["204"] = {"description": "Done, nothing was said"}
+        responses["204"] = {"description": "Done, nothing was said"}
     for status, kinds in _refusals(route).items():
-        response = _refused(kinds, of)
+        response = _refusal(kinds, of)
         if route.refusal is not None and {NotPermitted, NotFound, RateLimited}.intersection(kinds):
             response["content"][JSON] = {"schema": of[repr(route.refusal)]}
-        found.setdefault(str(status), response)
-    return dict(sorted(found.items()))
+        responses.setdefault(str(status), response)
+    return dict(sorted(responses.items()))
 
 
-def _refused(kinds: Iterable[type[MootError]], of: dict[str, Any]) -> dict[str, Any]:
+def _refusal(kinds: Iterable[type[MootError]], of: dict[str, Any]) -> dict[str, Any]:
     titles = "; ".join(
         dict.fromkeys((kind.__doc__ or kind.name).partition("\n\n")[0].strip() for kind in kinds)
     )
@@ -190,22 +192,22 @@ def _refused(kinds: Iterable[type[MootError]], of: dict[str, Any]) -> dict[str, 
 
 
 def _by_status(kinds: Iterable[type[MootError]]) -> dict[int, list[type[MootError]]]:
-    found: dict[int, list[type[MootError]]] = {}
+    by_status: dict[int, list[type[MootError]]] = {}
     for kind in kinds:
-        found.setdefault(STATUSES[kind], []).append(kind)
-    return found
+        by_status.setdefault(STATUSES[kind], []).append(kind)
+    return by_status
 
 
 def _refusals(route: Route) -> dict[int, list[type[MootError]]]:
-    found = _by_status((*route.errors, *(ALWAYS if route.action is not None else (BadValue,))))
+    by_status = _by_status((*route.errors, *(ALWAYS if route.action is not None else (BadValue,))))
     if BadName in route.errors:
-        found.setdefault(STATUSES[Conflict], []).append(Conflict)
+        by_status.setdefault(STATUSES[Conflict], []).append(Conflict)
     if route.body is not None:
-        found.setdefault(400, []).append(BadValue)
-        found.setdefault(408, []).append(BadValue)
-        found.setdefault(413, []).append(BadValue)
-        found.setdefault(415, []).append(BadValue)
+        by_status.setdefault(400, []).append(BadValue)
+        by_status.setdefault(408, []).append(BadValue)
+        by_status.setdefault(413, []).append(BadValue)
+        by_status.setdefault(415, []).append(BadValue)
     if "If-Match" in route.headers:
-        found.setdefault(412, []).append(BadValue)
-        found.setdefault(428, []).append(BadValue)
-    return found
+        by_status.setdefault(412, []).append(BadValue)
+        by_status.setdefault(428, []).append(BadValue)
+    return by_status

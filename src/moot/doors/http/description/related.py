@@ -21,14 +21,14 @@ MAKERS: Final[dict[Any, dict[SubjectKind, dict[str, str]]]] = {
     shapes.Agent: {SubjectKind.AGENT: NAME},
     TurnList: {SubjectKind.TURN: {"id": "$response.body#/turns/0/id"}},
 }
-"""What an answer holds, by what it lets one ask about."""
+"""Answer → the subjects it identifies, and how."""
 BELOW: Final[dict[Any, tuple[str, dict[str, str]]]] = {
     shapes.MadeLink: ("/api/links/{id}", ID),
     shapes.Task: ("/api/tasks/{id}", ID),
     shapes.Note: ("/api/notes/{name}", NAME),
     DecisionList: ("/api/decisions/{id}", {"id": "$response.body#/decisions/0/id"}),
 }
-"""What is made and stands for itself: all about it lies below one path."""
+"""Answers whose routes all lie below one path."""
 TOKEN: Final = {"name": "$request.path.name", **ID}
 
 
@@ -39,13 +39,13 @@ def leads(route: Route, routes: Iterable[Route]) -> dict[str, Any]:
     if (route.status == CREATED or route.answer is DecisionList) and route.answer in BELOW:
         path, parameters = BELOW[route.answer]
         return _to((one for one in routes if one.path.startswith(path)), parameters)
-    found: dict[str, Any] = {}
+    links: dict[str, Any] = {}
     if route.status == CREATED or route.answer is TurnList:
         for about, parameters in MAKERS.get(route.answer, {}).items():
-            found |= _to(
+            links |= _to(
                 (one for one in routes if one.about is about and _needs(one) == set(parameters)), parameters
             )
-    return found
+    return links
 
 
 def _needs(route: Route) -> set[str]:

@@ -35,46 +35,46 @@ class Gate:
         headers = request.headers.getlist("authorization")
         kind, _, token = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
         token = token if kind.lower() == "bearer" else ""
-        return await self.admitted(token, request, door, settled_later=settled_later)
+        return await self.admit(token, request, door, settled_later=settled_later)
 
-    async def admitted(
+    async def admit(
         self, token: str, request: HTTPConnection, door: str, *, settled_later: bool = False
     ) -> Principal:
         """The same for a token that did not come in the usual header."""
         who = await self.bearer(token, door, settled_later=settled_later)
         if who is None:
             raise unauthenticated()
-        recognised = request.scope.get("extensions", {}).get(KNOWN)
-        if recognised is not None:
-            recognised()
+        on_recognised = request.scope.get("extensions", {}).get(KNOWN)
+        if on_recognised is not None:
+            on_recognised()
         try:
             self.count(who)
-            return await self._spoken_for(request, who)
+            return await self._act_as(request, who)
         except MootError:
-            if settled_later and not await self.is_good(who):  # then it is told nothing else
+            if settled_later and not await self.is_good(who):  # the caller then learns nothing else
                 raise unauthenticated() from None
             raise
 
     async def bearer(self, token: str, door: str, *, settled_later: bool = False) -> Principal | None:
-        """Whose a token is; None where it opens nothing. `settled_later`: what is done with it is one decision, which
-        looks itself whether the token is good (flow/steps/admission.py)."""
+        """The principal of a token; None if the token is not valid. `settled_later`: the request is one decision, which
+        itself checks the token (flow/steps/admission.py)."""
         if not token or not token.isascii():
             return None
         hub = self.hub
         if hmac.compare_digest(token, self._owner_token):
             return Principal(Standing.OWNER, ParticipantId(hub.name), hub.name, human=True, scopes=ALL_SCOPES)
-        found = await self._bearers.of(token, settled_later=settled_later)
-        if found is None:
+        holder = await self._bearers.of(token, settled_later=settled_later)
+        if holder is None:
             return None
-        hub.agents.noticed(found.id, door)
+        hub.agents.noticed(holder.id, door)
         return Principal(
-            Standing.OWNER if found.is_owner else Standing.PARTICIPANT,
-            found.id,
-            found.name,
-            found.human,
-            found.scopes,
-            token=found.token,
-            in_browser=found.in_browser,
+            Standing.OWNER if holder.is_owner else Standing.PARTICIPANT,
+            holder.id,
+            holder.name,
+            holder.human,
+            holder.scopes,
+            token=holder.token,
+            in_browser=holder.in_browser,
         )
 
     def count(self, who: Principal) -> None:
@@ -87,7 +87,7 @@ class Gate:
                 limit="requests_per_second",
             )
 
-    async def _spoken_for(self, request: HTTPConnection, who: Principal) -> Principal:
+    async def _act_as(self, request: HTTPConnection, who: Principal) -> Principal:
         """`Moot-Act-As`, from the owner only. The rules of the participant acted for apply."""
         name = request.headers.get("moot-act-as")
         if name is None:

@@ -16,8 +16,8 @@ class NowQuery(RequestShape, frozen=True):
 
 
 async def now(call: ApiCall) -> shapes.Now:
-    found = await call.hub.operator.now(limit=call.query.limit)
-    return structs.replace(found, needs_you=tuple(map(_in_words, found.needs_you)))
+    now_state = await call.hub.operator.now(limit=call.query.limit)
+    return structs.replace(now_state, needs_you=tuple(map(_in_words, now_state.needs_you)))
 
 
 async def last_hour(call: ApiCall) -> shapes.LastHour:

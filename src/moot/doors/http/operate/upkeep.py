@@ -64,8 +64,8 @@ class SettingsList(Struct, frozen=True):
 
 async def add_agent(call: ApiCall) -> Response:
     body = call.body
-    made = await call.hub.operator.add_agent(body.name, role=body.role, brain=body.brain)
-    return Response(made, CREATED, {"Location": f"/api/agents/{made.name}"})
+    agent = await call.hub.operator.add_agent(body.name, role=body.role, brain=body.brain)
+    return Response(agent, CREATED, {"Location": f"/api/agents/{agent.name}"})
 
 
 async def start(call: ApiCall) -> shapes.Agent:

@@ -29,7 +29,7 @@ MEDIA: Final[Mapping[str, str]] = {
 }
 """By how a file's name ends. Nothing else is served."""
 PACKED: Final = frozenset({".ico", ".png", ".woff2"})
-"""Compressed as they are."""
+"""Formats that are compressed already."""
 WORTH_BYTES: Final = 1024
 """Less is not worth compressing."""
 
@@ -41,8 +41,8 @@ class BuiltFile(Struct):
     packs: bool
     packed: bytes | None = None
 
-    async def gzipped(self) -> bytes | None:
-        """Compressed, made when it is first asked for, beside whatever else is going on; None where it is no use."""
+    async def gzip(self) -> bytes | None:
+        """The compressed content, made on first use in a thread; None if compressing is no use."""
         if self.packs and self.packed is None:
             self.packed = await asyncio.to_thread(gzip.compress, self.content, 9, mtime=0)
         return self.packed
@@ -51,7 +51,7 @@ class BuiltFile(Struct):
 class BuiltFiles:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = Path(str(files("moot").joinpath("_web"))) if folder is None else folder
-        self._found: dict[str, BuiltFile] = {}
+        self._files: dict[str, BuiltFile] = {}
         self._as_of: tuple[int, int] | None = None
         """When index.html was written, and which file it was: it is written last."""
 
@@ -62,16 +62,16 @@ class BuiltFiles:
         try:
             state = (self._folder / INDEX).stat()
         except OSError:
-            self._found, self._as_of = {}, None
-            return self._found
+            self._files, self._as_of = {}, None
+            return self._files
         now = (state.st_mtime_ns, state.st_ino)
         if now != self._as_of:
-            self._found, self._as_of = _read(self._folder), now
-        return self._found
+            self._files, self._as_of = _read(self._folder), now
+        return self._files
 
 
 def _read(folder: Path) -> dict[str, BuiltFile]:
-    found = {}
+    files = {}
     for path in sorted(folder.rglob("*")):
         media = MEDIA.get(path.suffix)
         if media is None or path.is_symlink() or not path.is_file():
@@ -79,5 +79,5 @@ def _read(folder: Path) -> dict[str, BuiltFile]:
         content = path.read_bytes()
         packs = path.suffix not in PACKED and len(content) >= WORTH_BYTES
         etag = f'"{sha256(content).hexdigest()[:32]}"'
-        found[path.relative_to(folder).as_posix()] = BuiltFile(content, media, etag, packs)
-    return found
+        files[path.relative_to(folder).as_posix()] = BuiltFile(content, media, etag, packs)
+    return files

@@ -26,14 +26,14 @@ async def run_command(call: ApiCall) -> CommandDone:
         raise NotPermitted(f"only the owner may use /{row.name if row is not None else 'this'}")
     if row is not None and row.asks_first and not call.body.confirmed:
         return CommandDone(asks=f"{row.form}: {row.help}?")
-    done = await carry_out(command, At(call.hub, call.where))
-    moved = None if done.moved is None else done.moved.id
-    return CommandDone(lines=list(done.lines), moved=moved, left=done.left)
+    result = await carry_out(command, At(call.hub, call.where))
+    moved_to = None if result.moved is None else result.moved.id
+    return CommandDone(lines=list(result.lines), moved=moved_to, left=result.left)
 
 
 def _row(line: str) -> slash.Row | None:
     """The row of a line that was read as a command."""
     words = line.strip().removeprefix("/").lower().split()
     names = (" ".join(words[:2]), *words[:1])
-    known = [slash.ALIASES.get(name, name) for name in names]
-    return next((slash.ROWS[name] for name in known if name in slash.ROWS), None)
+    full_names = [slash.ALIASES.get(name, name) for name in names]
+    return next((slash.ROWS[name] for name in full_names if name in slash.ROWS), None)

@@ -1,8 +1,8 @@
-"""The page, to whoever asks: its one document at every path that is its own, and its files below /assets.
+"""Serves the page: its one document at every path of its own, and its files below /assets.
 
 No token is needed for these: they are the same for everybody, and what they show comes from the API. The document is
-never kept by a browser and carries a fresh nonce, which its policy requires of every style; no script runs that is not
-a file of ours, and nothing is loaded from elsewhere. Files have their hash in their name and are kept for ever.
+never cached and carries a fresh nonce, which its policy requires of every style. Only scripts from our own files run,
+and nothing is loaded from elsewhere. Files have their hash in their name and are cached for ever.
 
 Above: app.py, for what is no route. Below: built_files.py.
 """
@@ -14,19 +14,19 @@ from typing import Any, Final
 from starlette.requests import Request
 
 from moot.doors.http.api.problems import Response, problem
-from moot.doors.http.gate.origin import sent
+from moot.doors.http.gate.origin import send_answer
 from moot.doors.http.page.built_files import INDEX, BuiltFile, BuiltFiles
 from moot.errors import NotFound, NotPermitted
 
 NONCE: Final = b"__MOOT_NONCE__"
 """What stands in the built document for the nonce."""
-NOT_THE_PAGES: Final = frozenset(
+OTHER_PATHS: Final = frozenset(
     {"a2a", "api", "assets", "healthz", "mcp", "metrics", "openapi.json", "readyz", "ws"}
 )
-"""First parts of paths that belong to others, also where there is nothing."""
+"""First parts of paths that are not the page's, even if nothing is there."""
 FOR_EVER: Final = "public, max-age=31536000, immutable"
-CHECKED: Final = "no-cache"
-"""Kept, and asked about each time."""
+REVALIDATE: Final = "no-cache"
+"""Cached, and revalidated each time."""
 NO_METHOD, UNCHANGED, MISSING = 405, 304, 503
 NOT_BUILT: Final = b"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Moot</title></head>
@@ -53,7 +53,7 @@ class WebPage:
     def wants(self, scope: Any) -> bool:
         """Whether a path without a route is one of the page's own, asked for by somebody who would see it."""
         path: str = scope["path"]
-        if scope["type"] != "http" or path.strip("/").partition("/")[0] in NOT_THE_PAGES:
+        if scope["type"] != "http" or path.strip("/").partition("/")[0] in OTHER_PATHS:
             return False
         return path == "/" or "text/html" in Request(scope).headers.get("accept", "") or self._is_file(path)
 
@@ -64,17 +64,17 @@ class WebPage:
         method = scope["method"]
         if method not in ("GET", "HEAD"):
             wrong = NotPermitted(f"{method[:20]} is not supported here", detail="allowed: GET, HEAD")
-            await sent(problem(wrong, NO_METHOD, {"Allow": "GET, HEAD"}), send)
+            await send_answer(problem(wrong, NO_METHOD, {"Allow": "GET, HEAD"}), send)
             return
         answer = await self._answer(scope["path"], Request(scope).headers)
-        await sent(answer, send, head=method == "HEAD")
+        await send_answer(answer, send, head=method == "HEAD")
 
     async def _answer(self, path: str, headers: Mapping[str, str]) -> Response:
         name = path.removeprefix("/")
         is_asset = name.startswith("assets/")
-        found = self._built.get(name) if name != INDEX else None
-        if found is not None:
-            return await _file(found, headers, FOR_EVER if is_asset else CHECKED)
+        file = self._built.get(name) if name != INDEX else None
+        if file is not None:
+            return await _file(file, headers, FOR_EVER if is_asset else REVALIDATE)
         if is_asset:
             return problem(
                 NotFound("there is no such file", detail="the page may have been built anew: reload it")
@@ -96,19 +96,19 @@ class WebPage:
         return Response(index.content.replace(NONCE, nonce.encode()), headers=headers, media=html)
 
 
-async def _file(found: BuiltFile, headers: Mapping[str, str], kept: str) -> Response:
-    answered = {"Cache-Control": kept, "ETag": found.etag, "Vary": "Accept-Encoding"}
-    if found.etag in headers.get("if-none-match", ""):
-        return Response(None, UNCHANGED, answered)
-    packed = await found.gzipped() if _takes_gzip(headers.get("accept-encoding", "")) else None
+async def _file(file: BuiltFile, headers: Mapping[str, str], cache_control: str) -> Response:
+    response_headers = {"Cache-Control": cache_control, "ETag": file.etag, "Vary": "Accept-Encoding"}
+    if file.etag in headers.get("if-none-match", ""):
+        return Response(None, UNCHANGED, response_headers)
+    packed = await file.gzip() if _takes_gzip(headers.get("accept-encoding", "")) else None
     if packed is None:
-        return Response(found.content, headers=answered, media=found.media)
-    return Response(packed, headers={**answered, "Content-Encoding": "gzip"}, media=found.media)
+        return Response(file.content, headers=response_headers, media=file.media)
+    return Response(packed, headers={**response_headers, "Content-Encoding": "gzip"}, media=file.media)
 
 
 def _takes_gzip(accepted: str) -> bool:
     """`gzip` in the list, and not at weight 0."""
-    wanted = [part.replace(" ", "") for part in accepted.lower().split(",")]
+    codings = [part.replace(" ", "") for part in accepted.lower().split(",")]
     return any(
-        part == "gzip" or (part.startswith("gzip;q=") and part[7:].strip("0.") != "") for part in wanted
+        part == "gzip" or (part.startswith("gzip;q=") and part[7:].strip("0.") != "") for part in codings
     )

@@ -52,5 +52,5 @@ async def sign_out(call: ApiCall) -> Response:
 
 
 async def new_code(call: ApiCall) -> Response:
-    made = await call.hub.agents.sign_in_code(call.agent, seconds=call.body.seconds)
-    return Response(made, CREATED)
+    code = await call.hub.agents.sign_in_code(call.agent, seconds=call.body.seconds)
+    return Response(code, CREATED)

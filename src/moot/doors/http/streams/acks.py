@@ -15,7 +15,7 @@ from moot.hub import Hub
 from moot.model.records.bookmark import Bookmark, BookmarkKey
 
 EVERY_SECONDS = 0.5
-"""A message is asked about in the next round and noted in the one after: within about a second."""
+"""A message is asked about in the next round and its position noted in the one after: within about a second."""
 
 log = structlog.get_logger("moot.http")
 
@@ -38,7 +38,7 @@ class Marks:
         self._left = asyncio.Event()
 
     def take(self, key: BookmarkKey, reader: Reader) -> None:
-        """A client reads here. An older connection of the same client is closed."""
+        """Register a client's reader. An older connection of the same client is closed."""
         before = self._readers.get(key)
         if before is not None:
             before.end("replaced")
@@ -46,7 +46,7 @@ class Marks:
         self._readers[key] = reader
 
     async def leave(self, key: BookmarkKey, reader: Reader) -> None:
-        """It has stopped reading; its position is stored."""
+        """Unregister a reader and store its position."""
         self._restless.discard(reader)
         if self._readers.get(key) is reader:
             del self._readers[key]
@@ -54,8 +54,8 @@ class Marks:
         if key in self._unwritten:
             await self.write()
 
-    def restless(self, reader: Reader) -> None:
-        """A message was sent there."""
+    def on_sent(self, reader: Reader) -> None:
+        """Note that a message was sent to a reader."""
         self._restless.add(reader)
         if self._round is None:
             self._round = asyncio.get_running_loop().create_task(self._rounds())
@@ -64,7 +64,7 @@ class Marks:
         self._unwritten[bookmark.key] = bookmark
 
     async def write(self) -> None:
-        """In one commit. What could not be stored is tried again with the next."""
+        """Store all noted positions in one commit. If that fails, they are stored with the next."""
         batch, self._unwritten = self._unwritten, {}
         if not batch:
             return
@@ -74,8 +74,8 @@ class Marks:
             log.warning("bookmarks were not written", action="bookmarks_failed", error=str(trouble))
             self._unwritten = {**batch, **self._unwritten}
 
-    async def nobody_reads(self, seconds: float) -> None:
-        """Returns when all have gone and their positions are stored, or when it takes too long."""
+    async def wait_until_idle(self, seconds: float) -> None:
+        """Return when all readers have gone and their positions are stored, or after a timeout."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._readers:

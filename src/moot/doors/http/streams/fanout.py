@@ -16,7 +16,7 @@ from moot import shapes
 from moot.doors.http.api.hint_requests import event_in_words
 from moot.doors.http.streams.members import ConversationTargets
 from moot.doors.http.streams.text_frames import MessageFrames
-from moot.doors.http.wire.direct_writer import DirectWriter, chunked
+from moot.doors.http.wire.direct_writer import DirectWriter, as_chunk
 from moot.doors.open_limit import OpenAtOnce
 from moot.hub import Hub
 from moot.hub.queries.encoded import StreamedEvent
@@ -27,17 +27,17 @@ MAX_BYTES = 1024 * 1024
 """How far a stream may lag behind, in events and in bytes; beyond that it gets its position and is disconnected."""
 STUCK_SECONDS = 30.0
 """A reader that takes nothing for this long is treated as gone."""
-COMING = frozenset({"conversation.joined", "conversation.created"})
+JOIN_EVENTS = frozenset({"conversation.joined", "conversation.created"})
 """Events that go to the members after them."""
-GOING = frozenset({"conversation.left", "conversation.deleted"})
+LEAVE_EVENTS = frozenset({"conversation.left", "conversation.deleted"})
 """Events that go to the members before them."""
 PUBLIC = "agent."
-OF_NOTES = "note."
-"""Events that go to people, and to the agents that may read the note by now."""
+NOTE_EVENTS = "note."
+"""Events that go to people, and to the agents that may read the note now."""
 NOTE_SHARED = "note.shared"
-"""Among agents, only the one it names gets it."""
-TO_ALL = frozenset({"token.revoked", "agent.renamed"})
-"""What may end the stream of anybody, whatever it follows."""
+"""Goes to only one agent: the one it names."""
+EVENTS_FOR_ALL = frozenset({"token.revoked", "agent.renamed"})
+"""Events that may end any stream, whatever it follows."""
 REASONS_TO_COME_BACK = frozenset({"lagged", "server_restarting"})
 """Why a stream ends, where the reader should come back with its cursor."""
 
@@ -52,9 +52,9 @@ class Frame(Struct, frozen=True):
     type: str
     by: str | None
     target: ConversationTarget | None
-    written: bytes
+    data: bytes
     chunk: bytes = b""
-    """The same, ready for the wire."""
+    """`data` as a chunk of HTTP/1.1."""
     message: MessageFrames | None = None
     """The message it is about, for those who read plain text."""
     readers: frozenset[str] = frozenset()
@@ -92,7 +92,7 @@ class Wants(Struct):
             return self._answer
         if frame.type.startswith(PUBLIC):
             return may(self.who, Action.LOOK, HUB_TARGET)
-        if frame.type.startswith(OF_NOTES):
+        if frame.type.startswith(NOTE_EVENTS):
             reads = self.who.human or self.who.name in frame.readers
             return reads and may(self.who, Action.LOOK, HUB_TARGET)
         return self.who.standing is Standing.OWNER
@@ -117,11 +117,11 @@ class StreamFollower:
     def push(self, frame: Frame) -> bool:
         """False if it did not fit: the follower lags."""
         if frame.id and frame.id <= self.cursor:
-            return True  # it was read from the store
+            return True  # it was sent from the store already
         if self._idle and self._writer is not None and not self._waiting and self._writer.write(frame.chunk):
             self.cursor = frame.id or self.cursor
             return True
-        size = self._bytes + len(frame.written)
+        size = self._bytes + len(frame.data)
         if len(self._waiting) >= MAX_EVENTS or size > MAX_BYTES:
             if not frame.id:
                 return True  # pieces of a reply are dropped before the follower is
@@ -139,7 +139,7 @@ class StreamFollower:
             self._waiting.clear()
         self._woken.set()
 
-    async def taken(self, seconds: float) -> list[Frame]:
+    async def take(self, seconds: float) -> list[Frame]:
         """What is waiting, as soon as there is something; empty after a timeout or when it has ended."""
         if not self._waiting and self.ending is None:
             self._woken.clear()
@@ -148,10 +148,10 @@ class StreamFollower:
                 async with asyncio.timeout(seconds):
                     await self._woken.wait()
             self._idle = False
-        found = list(self._waiting)
+        frames = list(self._waiting)
         self._waiting.clear()
         self._bytes = 0
-        return found
+        return frames
 
 
 class Following(Protocol):
@@ -196,7 +196,7 @@ class Fan:
     def start(self) -> None:
         if self._pump is None:
             self.position = self.hub.position
-            self._targets.all_changed()  # what happened while nobody looked was not noted
+            self._targets.forget_all()  # changes were not noted while there were no followers
             self._pump = asyncio.get_running_loop().create_task(self._run())
 
     def add(self, follower: Following) -> None:
@@ -225,11 +225,11 @@ class Fan:
     async def _run(self) -> None:
         try:
             await self._hand_out()
-        finally:  # whoever followed comes back with its cursor, and a new pump begins
+        finally:  # the followers come back with their cursors, which starts a new pump
             self._pump = None
-            self._let_all_go("lagged")
+            self._end_all("lagged")
 
-    def _let_all_go(self, why: str) -> None:
+    def _end_all(self, why: str) -> None:
         for follower in self._everybody():
             follower.end(why)
         self._followers.clear()
@@ -237,9 +237,9 @@ class Fan:
     def _everybody(self) -> list[Following]:
         return [follower for here in self._followers.values() for follower in here]
 
-    def _concerned(self, event: shapes.Event) -> list[Following]:
+    def _followers_of(self, event: shapes.Event) -> list[Following]:
         """Followers that may want it, or whose stream it may end."""
-        if event.type in TO_ALL:
+        if event.type in EVENTS_FOR_ALL:
             return self._everybody()
         followers = self._followers
         return [
@@ -250,18 +250,18 @@ class Fan:
     async def _hand_out(self) -> None:
         async for streamed in self.hub.encoded.stream(self.position):
             event = streamed.event
-            if event.type == "reset":  # the log was cut under us: each stream looks for itself what it missed
-                self._let_all_go("lagged")
-                self._targets.all_changed()
+            if event.type == "reset":  # the log was cut: each stream finds out itself what it missed
+                self._end_all("lagged")
+                self._targets.forget_all()
                 self.position = max(self.position, int(event.body["after"]))
                 continue
             frame = await self.frame(streamed)
             self.position = max(self.position, frame.id)
-            for follower in self._concerned(event):
+            for follower in self._followers_of(event):
                 if follower.wants(frame) and not follower.push(frame):
                     self.drop(follower)
-                    self._meters.lagged()
-                elif why := _shut_out(follower.wants, event):
+                    self._meters.count_lag()
+                elif why := _reason_to_end(follower.wants, event):
                     follower.end(why)
                     self.drop(follower)
 
@@ -269,41 +269,41 @@ class Fan:
         event = streamed.event
         number = int(event.id or 0)
         head = b"id: %d\n" % number if number else b""
-        written = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _in_words(streamed).to_json())
+        data = b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), _in_words(streamed).to_json())
         where = await self._target_of(event, is_news=number > self.position)
         posted = streamed.message if event.type == "message.posted" else None
         message = None if posted is None else MessageFrames.of_line(posted)
         readers = await self._readers(event)
-        return Frame(number, event.type, event.by, where, written, chunked(written), message, readers)
+        return Frame(number, event.type, event.by, where, data, as_chunk(data), message, readers)
 
     async def _readers(self, event: shapes.Event) -> frozenset[str]:
-        if not event.type.startswith(OF_NOTES):
+        if not event.type.startswith(NOTE_EVENTS):
             return frozenset()
         readers = await self.hub.notes.readers(event.body["name"], event.body["created_at"])
-        # who else may read a note is nothing to an agent that may
+        # an agent need not know who else may read a note
         return readers & {event.body.get("agent")} if event.type == NOTE_SHARED else readers
 
     async def _target_of(self, event: shapes.Event, *, is_news: bool) -> ConversationTarget | None:
-        """Changes are noted by whoever comes to them first: a stream that reads the past may be ahead of the pump."""
+        """The members who may see an event. Notes changes: a stream that reads the past may be ahead of the pump."""
         where, kind = event.conversation, event.type
         if is_news and kind == "agent.renamed":
-            self._targets.all_changed()
+            self._targets.forget_all()
         if where is None:
             return None
-        if is_news and kind in COMING:
-            self._targets.changed(where)
-        found = await self._targets.of(where)
-        if is_news and kind in GOING:
-            self._targets.changed(where)
-        return found
+        if is_news and kind in JOIN_EVENTS:
+            self._targets.forget(where)
+        target = await self._targets.of(where)
+        if is_news and kind in LEAVE_EVENTS:
+            self._targets.forget(where)
+        return target
 
 
 def _in_words(streamed: StreamedEvent) -> StreamedEvent:
     return streamed if streamed.message is not None else StreamedEvent(event_in_words(streamed.event))
 
 
-def _shut_out(wants: Wants, event: shapes.Event) -> str:
-    """Why a follower may not see more, if so."""
+def _reason_to_end(wants: Wants, event: shapes.Event) -> str:
+    """Why an event ends a follower's stream; empty if it does not."""
     who = wants.who
     match event.type:
         case "token.revoked":

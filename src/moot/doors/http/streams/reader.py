@@ -1,9 +1,8 @@
-"""One reader of a conversation over a WebSocket: a place in it, and the wire to whoever reads.
+"""One reader of a conversation over a WebSocket: its position, and the wire to the client.
 
-It hangs on the fan. While it catches up from the store, what the fan hands it only says that there is more; from then
-on each message is written to the wire at once, by whoever hands it out: no task is woken for it. A reader that does not
-take what it is told is told nothing more until it does. `seq` has no gaps, so that a message which is not the next one
-is never taken for it: what is missing is read from the store.
+It follows the fan. While it catches up from the store, a message from the fan only says that there is more; after that
+the fan writes each message to the wire at once, without waking a task. A client that does not read is sent nothing more
+until it does. `seq` has no gaps, so a missing message is noticed and read from the store.
 """
 
 import asyncio
@@ -43,12 +42,12 @@ class Listener:
         self._wire = wire
         self._alone = alone
         self._unread = self._unread_bytes = 0
-        """What was held back since the reader stopped taking what it is told."""
+        """Messages held back since the client stopped reading."""
         self._woken = asyncio.Event()
         self._marks: Marks | None = None
         self._bookmark: Bookmark | None = None
         self._pinged: ReadPosition | None = None
-        wire.drained = self._drained
+        wire.on_drained = self._on_drained
 
     # --- what the fan does -------------------------------------------------------------------------------
 
@@ -58,7 +57,7 @@ class Listener:
         if message is None or message.seq <= place.seq:
             return True
         if not self._catching_up and not self._wire.writable.is_set():
-            return self._held_back(message)
+            return self._hold_back(message)
         if self._catching_up or message.seq != place.seq + 1:
             self.behind = True
             self._woken.set()
@@ -66,8 +65,8 @@ class Listener:
         self.show(message)
         return True
 
-    def _held_back(self, message: MessageFrames) -> bool:
-        """It stays in the store until the reader has taken what was sent before; but not too much of it."""
+    def _hold_back(self, message: MessageFrames) -> bool:
+        """Leave the message in the store until the client has read what was sent before, up to a limit."""
         self.behind = True
         self._unread += 1
         self._unread_bytes += len(message.frame(alone=self._alone))
@@ -80,13 +79,13 @@ class Listener:
         if self.ending is None:
             self.ending = why
         if why == "replaced":
-            self._marks = None  # how far the client has come is the other connection's to say
+            self._marks = None  # the other connection now says how far the client has read
         self._woken.set()
 
     # --- what the socket does ----------------------------------------------------------------------------
 
     def show(self, message: MessageFrames) -> None:
-        """The next message, if it is somebody else's; in any case we have come so far."""
+        """Advance to the next message, and send it if somebody else wrote it."""
         place = self.place
         place.seq = message.seq
         if message.author == self._name:
@@ -94,16 +93,16 @@ class Listener:
         place.frames += message.counts
         self._wire.write(message.frame(alone=self._alone))
         if self._marks is not None:
-            self._marks.restless(self)
+            self._marks.on_sent(self)
 
     def caught_up(self) -> bool:
-        """From here on the fan sends. Nothing may be awaited between the last look at the store and this."""
+        """Switch to the fan if nothing is missing. Nothing may be awaited between the last read and this."""
         if self.behind:
             return False
         self._catching_up = False
         return True
 
-    async def stirred(self) -> None:
+    async def wait_for_more(self) -> None:
         """Returns when it has ended, or when something has to be read from the store and the reader can take it."""
         while self.ending is None and not (self.behind and self._wire.writable.is_set()):
             self._woken.clear()
@@ -118,7 +117,7 @@ class Listener:
                 return True
         return False
 
-    def _drained(self) -> None:
+    def _on_drained(self) -> None:
         self._unread = self._unread_bytes = 0
         if self.behind:
             self._woken.set()
@@ -128,8 +127,8 @@ class Listener:
     def keep(self, marks: Marks, bookmark: Bookmark) -> None:
         """From now on the reader's position is stored."""
         self._marks, self._bookmark = marks, bookmark
-        self._wire.received = self._received
-        self._wire.closed_by_both = self._all_received
+        self._wire.on_received = self._on_received
+        self._wire.closed_by_both = self._on_all_received
 
     def ask(self) -> bool:
         """Have the reader answer for what it was sent; False if it already has."""
@@ -140,11 +139,11 @@ class Listener:
             self._wire.ask(self._pinged.seq)
         return self._wire.is_open
 
-    def _received(self, seq: int) -> None:
+    def _on_received(self, seq: int) -> None:
         if self._pinged is not None and self._pinged.seq == seq:
             self._note(self._pinged)
 
-    def _all_received(self) -> None:
+    def _on_all_received(self) -> None:
         self._note(self.place)
 
     def _note(self, place: ReadPosition) -> None:

@@ -12,18 +12,18 @@ from moot.errors import Conflict
 from moot.hub import Hub
 
 PAGE = 200
-FURTHEST = 10_000
+MAX_DISTANCE = 10_000
 """Maximum number of messages searched for a client's position."""
 
 
-def _counted(message: shapes.Message, reader: str) -> bool:
+def _counts(message: shapes.Message, reader: str) -> bool:
     return message.sender != reader and MessageFrames.of(message).counts
 
 
-async def stood(hub: Hub, where: str, mark: ReadPosition, received: int) -> ReadPosition:
+async def position_of(hub: Hub, where: str, mark: ReadPosition, received: int) -> ReadPosition:
     """The position of a client that has received this many messages here."""
-    if abs(received - mark.frames) > FURTHEST:
-        raise _lost(received, mark)
+    if abs(received - mark.frames) > MAX_DISTANCE:
+        raise _position_lost(received, mark)
     if received >= mark.frames:
         return await _ahead(hub, where, mark, received)
     return await _back(hub, where, mark, received)
@@ -34,11 +34,11 @@ async def _ahead(hub: Hub, where: str, mark: ReadPosition, received: int) -> Rea
     while place.frames < received:
         page = await hub.messages(where, after=place.seq, limit=PAGE)
         if not page:
-            raise _lost(received, place)
+            raise _position_lost(received, place)
         for message in page:
             if place.frames < received:
                 place.seq = message.seq
-                place.frames += _counted(message, hub.name)
+                place.frames += _counts(message, hub.name)
     return place
 
 
@@ -47,15 +47,15 @@ async def _back(hub: Hub, where: str, mark: ReadPosition, received: int) -> Read
     while place.frames > received:
         page = await hub.messages(where, before=place.seq + 1, limit=PAGE)
         if not page:
-            raise _lost(received, place)
+            raise _position_lost(received, place)
         for message in reversed(page):
             if place.frames > received:
                 place.seq = message.seq - 1
-                place.frames -= _counted(message, hub.name)
+                place.frames -= _counts(message, hub.name)
     return place
 
 
-def _lost(received: int, place: ReadPosition) -> Conflict:
+def _position_lost(received: int, place: ReadPosition) -> Conflict:
     return Conflict(
         f"this client cannot have received {received} messages",
         detail=f"it was sent {place.frames}; the history may have been restored from a backup",

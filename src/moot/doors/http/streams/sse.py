@@ -1,7 +1,7 @@
-"""An event stream: first what happened since the reader's cursor, from the store; then what happens, from the fan.
+"""An event stream: first the events since the reader's cursor, from the store; then new events, from the fan.
 
-`lagged`, `reset` and `server_restarting` carry the cursor to resume from. So does `cursor`, which comes once the past
-is told and then every 15 s in which nothing happens: it shows proxies and readers that the connection is alive.
+`lagged`, `reset` and `server_restarting` carry the cursor to resume from. So does `cursor`, which is sent after the
+past events and then every 15 s without events: it shows proxies and readers that the connection is alive.
 """
 
 import asyncio
@@ -78,10 +78,10 @@ class Stream:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _catch_up(self, send: Any) -> None:
-        """Until nothing is left that the fan has handed out before."""
+        """Send from the store everything that the fan has handed out already."""
         hub, fan = self._fan.hub, self._fan
         self._cursor = hub.position if self._after is None else self._after
-        if self._cursor > hub.position:  # another hub may have told it what is not known here yet
+        if self._cursor > hub.position:  # it may have read from another hub what is not known here yet
             await hub.history.catch_up()
         if self._cursor > hub.position:
             await self._reset(send, hub.position)
@@ -103,7 +103,7 @@ class Stream:
 
     async def _follow(self, follower: StreamFollower, send: Any) -> None:
         while True:
-            frames = await follower.taken(HEARTBEAT_SECONDS)
+            frames = await follower.take(HEARTBEAT_SECONDS)
             self._cursor = follower.cursor
             fresh = [frame for frame in frames if not frame.id or frame.id > self._cursor]
             await self._send_frames(send, fresh)
@@ -124,8 +124,8 @@ class Stream:
         for frame in frames:
             upto = max(upto, frame.id)
             if self._wants(frame):
-                piece.append(frame.written)
-                size += len(frame.written)
+                piece.append(frame.data)
+                size += len(frame.data)
             if size > PIECE:
                 await self._send(send, b"".join(piece))
                 self._cursor = upto
@@ -134,10 +134,10 @@ class Stream:
             await self._send(send, b"".join(piece))
         self._cursor = upto
 
-    async def _send(self, send: Any, written: bytes) -> None:
+    async def _send(self, send: Any, data: bytes) -> None:
         try:
             async with asyncio.timeout(STUCK_SECONDS):
-                await send({"type": "http.response.body", "body": written, "more_body": True})
+                await send({"type": "http.response.body", "body": data, "more_body": True})
         except TimeoutError:
             raise StreamGone from None
 

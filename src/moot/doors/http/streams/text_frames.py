@@ -1,8 +1,8 @@
-"""What goes over a WebSocket, in words: plain text and nothing else.
+"""The text frames of a WebSocket.
 
-A frame is one whole message of somebody else: in a conversation of two its text, among more `name: text`. What the
-hub says itself begins with `! `, and nobody else's words do: a text of a pair that begins with `!` gets one more in
-front. Frames of the hub are no messages, and nobody counts them.
+A frame is one whole message of somebody else: in a conversation of two its text, in a larger one `name: text`. Only
+frames from the hub itself begin with `! `: a text in a conversation of two that begins with `!` gets one more in front.
+Frames from the hub are not messages and are not counted.
 
     hello there                     said by the other of the two
     arya: hello there               said by arya, among more
@@ -17,7 +17,7 @@ from msgspec import Struct, json
 
 from moot import shapes
 from moot.doors.http.api.hint_requests import request
-from moot.doors.http.wire.frames import framed
+from moot.doors.http.wire.frames import encode_frame
 from moot.errors import MootError
 from moot.model.answer import Warned
 from moot.model.hint import worded
@@ -25,10 +25,10 @@ from moot.model.participant import Kind
 
 MARK = "!"
 PAIRS = frozenset({"direct", "link"})
-"""Kinds of conversation in which there is no need to say who speaks."""
+"""Kinds of conversation in which the sender need not be named."""
 
 
-class _Spoken(Struct, rename={"sender": "from"}):
+class _MessageLine(Struct, rename={"sender": "from"}):
     """The part of a message that goes into a frame."""
 
     seq: int = 0
@@ -37,22 +37,22 @@ class _Spoken(Struct, rename={"sender": "from"}):
     text: str = ""
 
 
-_SPOKEN = json.Decoder(_Spoken)
+_MESSAGE_LINE = json.Decoder(_MessageLine)
 
 
 class MessageFrames(Struct):
-    """A message, and its frames once somebody needed them: each is written down once, however many read it."""
+    """A message, and its frames once they were needed: each is encoded once for all readers."""
 
     seq: int
     author: str
     kind: str
     text: str
     counts: bool = True
-    """Whether it is somebody's message; the hub's own words and those of tools are not."""
+    """Whether a participant wrote it, and not the hub or a tool."""
     alone: bytes = b""
-    """Its frame for the other one of two."""
+    """Its frame in a conversation of two."""
     named: bytes = b""
-    """Its frame for one among more."""
+    """Its frame in a larger conversation."""
 
     def __post_init__(self) -> None:
         self.counts = self.kind not in (Kind.SYSTEM, Kind.TOOL)
@@ -63,18 +63,18 @@ class MessageFrames(Struct):
 
     @classmethod
     def of_line(cls, line: bytes) -> "MessageFrames | None":
-        """As it was written down; None where it is gone by now."""
-        found = _SPOKEN.decode(line)
-        return cls(found.seq, found.sender, found.kind, found.text) if found.seq else None
+        """From a message as it was encoded; None if it is gone by now."""
+        message = _MESSAGE_LINE.decode(line)
+        return cls(message.seq, message.sender, message.kind, message.text) if message.seq else None
 
     def frame(self, *, alone: bool) -> bytes:
         if alone:
-            self.alone = self.alone or framed(self._spoken(alone=True))
+            self.alone = self.alone or encode_frame(self._text_for(alone=True))
             return self.alone
-        self.named = self.named or framed(self._spoken(alone=False))
+        self.named = self.named or encode_frame(self._text_for(alone=False))
         return self.named
 
-    def _spoken(self, *, alone: bool) -> str:
+    def _text_for(self, *, alone: bool) -> str:
         if self.kind == Kind.SYSTEM:
             return f"{MARK} {self.text}"
         if self.kind == Kind.TOOL:

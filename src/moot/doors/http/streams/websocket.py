@@ -1,12 +1,12 @@
-"""One WebSocket: who is it, which conversation; then what others say goes out and what it says goes in.
+"""One WebSocket: who connects, to which conversation; then others' messages go out and its own come in.
 
 The token comes with the handshake (`Authorization`, or `Sec-WebSocket-Protocol: moot, bearer.TOKEN` from a browser),
-or as the first frame. A conversation of two is made with its first message, in that decision: opening a socket makes
-nothing, and a message that is refused leaves nothing behind. What is refused before the handshake is over is answered
-as HTTP; after it, by a close code, which is 4000 and the status HTTP would give. What somebody says and may not is
-refused by a frame, and the connection stays.
+or as the first frame. A conversation of two is created by the decision on its first message: opening a socket
+creates nothing, and a refused message leaves nothing behind. A refusal before the end of the handshake is an HTTP
+answer; after it, a close code, which is 4000 plus the HTTP status. A refused message is answered by a frame, and the
+connection stays open.
 
-Above: app.py mounts it. Below: reader.py tells, the hub posts. Not here: what frames look like (text_frames.py).
+Above: app.py mounts it. Below: reader.py sends, the hub posts. Not here: what frames look like (text_frames.py).
 """
 
 import asyncio
@@ -29,12 +29,12 @@ from moot.doors.http.api.query import query
 from moot.doors.http.api.route import HttpDoor, SocketRoute
 from moot.doors.http.api.schema import SocketQuery
 from moot.doors.http.gate.auth import Gate
-from moot.doors.http.gate.origin import denied
+from moot.doors.http.gate.origin import deny_handshake
 from moot.doors.http.streams.fanout import STUCK_SECONDS, StreamFollower, Wants
 from moot.doors.http.streams.reader import Listener, ReadPosition
-from moot.doors.http.streams.resume import stood
+from moot.doors.http.streams.resume import position_of
 from moot.doors.http.streams.text_frames import PAIRS, MessageFrames, refusal, warning
-from moot.doors.http.wire.frames import EXTENSION, SocketWire, framed
+from moot.doors.http.wire.frames import EXTENSION, SocketWire, encode_frame
 from moot.doors.lookup import without_hints
 from moot.errors import BadText, BadValue, MootError, RateLimited
 from moot.flow.steps.admission import THE_HUB, Admission, InConversation, Subject
@@ -53,13 +53,13 @@ DOOR = "ws"
 PROTOCOL = "moot"
 BEARER = "bearer."
 TOKEN_SECONDS = 10.0
-"""In which the first frame must come, where the handshake brought no token."""
+"""How long to wait for the first frame if the handshake brought no token."""
 MAX_UNKNOWN = 64
 """Sockets that may be open at once without having said who they are."""
 PAGE = 200
 BEGINNINGS = frozenset({"conversation.created"})
 LOOK_AGAIN_SECONDS = 600.0
-"""For a conversation that is not there yet; its beginning is told, so that this is only for what got lost."""
+"""Between looks for a conversation that does not exist yet; only in case the event of its creation was lost."""
 BY_STATUS = 4000
 SWITCHING = 101
 
@@ -82,7 +82,7 @@ class SocketGone(Exception):
 
 
 class Place(Struct, frozen=True):
-    """A conversation, and from where on it is read."""
+    """A conversation, and the position from which it is read."""
 
     where: shapes.Conversation
     begin: ReadPosition
@@ -96,13 +96,13 @@ class Party(Struct, frozen=True):
     hub: Hub
     """Speaks as the caller."""
     voice: Hub
-    """The same for what it posts: whether it may is settled with each post."""
+    """The same for its posts: each post's decision settles whether it may."""
     place: Place | None
-    """None while the caller and the other one have never talked."""
+    """None until the caller and the other participant have talked."""
     find: Callable[[], Awaitable[Place | None]]
-    """Looks for it again, and reads it from its first message on."""
+    """Looks for the place again, and reads it from its first message on."""
     other: str = ""
-    """Whom everything said here is sent to, where the path names somebody."""
+    """The participant that receives everything sent here, if the path names one."""
 
 
 class SocketEndpoint:
@@ -115,47 +115,49 @@ class SocketEndpoint:
         self._unknown = unknown
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        await receive()  # that somebody wants to connect
-        begun, request = time.perf_counter(), HTTPConnection(scope)
+        await receive()  # the request to connect
+        started, request = time.perf_counter(), HTTPConnection(scope)
         wire: SocketWire = scope["extensions"][EXTENSION]
         offered = [one for one in scope["subprotocols"] if one.startswith(BEARER)]
-        chosen = PROTOCOL if PROTOCOL in scope["subprotocols"] else None
+        subprotocol = PROTOCOL if PROTOCOL in scope["subprotocols"] else None
         status = SWITCHING
         try:
             if offered or "authorization" in request.headers:
                 token = offered[0].removeprefix(BEARER) if offered else None
-                party = await self._admitted(request, token)
-                await self._accept(send, chosen)
+                party = await self._admit(request, token)
+                await self._accept(send, subprotocol)
             else:
-                party = await self._admitted_late(request, wire, receive, send, chosen)
+                party = await self._admit_by_first_frame(request, wire, receive, send, subprotocol)
             await SocketTalk(party, wire, self._door, self._gate, request.url.path).run(receive)
-        except _Refused as refused:
+        except _SocketRefusal as refused:
             status = status_of(refused.error)
             if wire.handshake_complete:
                 wire.say_goodbye(BY_STATUS + status, refused.error.title)
             else:
-                await denied(problem(refused.error), send)
+                await deny_handshake(problem(refused.error), send)
         except (SocketGone, OSError):
             pass
         except Exception as error:  # the border of the process: the others go on
             status = FAILED
-            failed(error, self._row.path)
+            log_failure(error, self._row.path)
             wire.say_goodbye(*BROKEN)
         finally:
-            self._door.meters.answered("GET", self._row.path, status, time.perf_counter() - begun)
+            self._door.meters.count_answer("GET", self._row.path, status, time.perf_counter() - started)
 
-    async def _accept(self, send: Any, chosen: str | None) -> None:
-        await send({"type": "websocket.accept", "subprotocol": chosen})
+    async def _accept(self, send: Any, subprotocol: str | None) -> None:
+        await send({"type": "websocket.accept", "subprotocol": subprotocol})
 
-    async def _admitted_late(
-        self, request: HTTPConnection, wire: SocketWire, receive: Any, send: Any, chosen: str | None
+    async def _admit_by_first_frame(
+        self, request: HTTPConnection, wire: SocketWire, receive: Any, send: Any, subprotocol: str | None
     ) -> Party:
         """By the first frame. Until it arrives, nothing is sent and nothing else is accepted."""
         if len(self._unknown) >= MAX_UNKNOWN:
-            raise _Refused(RateLimited("too many connections without a token; send it with the handshake"))
+            raise _SocketRefusal(
+                RateLimited("too many connections without a token; send it with the handshake")
+            )
         self._unknown.add(wire)
         try:
-            await self._accept(send, chosen)
+            await self._accept(send, subprotocol)
             async with asyncio.timeout(TOKEN_SECONDS):
                 token = await _text(receive)
         except TimeoutError:
@@ -163,50 +165,50 @@ class SocketEndpoint:
             raise SocketGone from None
         finally:
             self._unknown.discard(wire)
-        return await self._admitted(request, (token or "").strip())
+        return await self._admit(request, (token or "").strip())
 
-    async def _admitted(self, request: HTTPConnection, token: str | None) -> Party:
+    async def _admit(self, request: HTTPConnection, token: str | None) -> Party:
         """By a token of its own, or by the usual header."""
         who, gate = NOBODY, self._gate
         try:
             if token is None:
                 who = await gate.principal(request, DOOR)
             else:
-                who = await gate.admitted(token, request, DOOR)
+                who = await gate.admit(token, request, DOOR)
             return await self._party(request, who)
         except MootError as error:
-            raise _Refused(without_hints(error, who)) from error
+            raise _SocketRefusal(without_hints(error, who)) from error
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
-            raise _Refused(failed(error, self._row.path)) from error
+            raise _SocketRefusal(log_failure(error, self._row.path)) from error
 
     async def _party(self, request: HTTPConnection, who: Principal) -> Party:
         hub = self._gate.voice(who, DoorName.WS)
-        wanted = query(request.scope["query_string"], self._row.query)
-        if wanted.received is not None and wanted.client is None:
+        options = query(request.scope["query_string"], self._row.query)
+        if options.received is not None and options.client is None:
             raise BadValue("received is the number of messages a client has received; it requires client=ID")
         path = request.path_params
-        place = await self._place(hub, who, path, wanted)
-        find = partial(self._place, hub, who, path, replace(wanted, after=0, received=None))
+        place = await self._place(hub, who, path, options)
+        find = partial(self._place, hub, who, path, replace(options, after=0, received=None))
         other = path.get("name", "")
         subject = THE_HUB if place is None or other else InConversation(place.where.id)
         return Party(who, hub, self._voice(hub, who, subject), place, find, other)
 
     async def _place(
-        self, hub: Hub, who: Principal, path: Mapping[str, str], wanted: SocketQuery
+        self, hub: Hub, who: Principal, path: Mapping[str, str], options: SocketQuery
     ) -> Place | None:
         where = await self._row.find(hub, who, path)
         if where is None:
             return None
-        if wanted.client is None:
+        if options.client is None:
             head = max((message.seq for message in await hub.newest(where.id, 1)), default=0)
-            begin = head if wanted.after is None else min(wanted.after, head)
+            begin = head if options.after is None else min(options.after, head)
             return Place(where, ReadPosition(begin, 0))
         await self._door.marks.write()
-        opened = await hub.conversations.bookmarks.open(where.id, wanted.client, after=wanted.after)
-        mark = opened.bookmark
+        reading = await hub.conversations.bookmarks.open(where.id, options.client, after=options.after)
+        mark = reading.bookmark
         begin_at = ReadPosition(mark.seq, mark.frames)
-        if wanted.received is not None:
-            begin_at = await stood(hub, where.id, begin_at, wanted.received)
+        if options.received is not None:
+            begin_at = await position_of(hub, where.id, begin_at, options.received)
         return Place(where, begin_at, mark)
 
     def _voice(self, hub: Hub, who: Principal, subject: Subject) -> Hub:
@@ -225,7 +227,7 @@ class SocketTalk:
         self._door = door
         self._gate = gate
         self._path = path
-        self._gone = False
+        self._has_gone = False
         self._listener: Listener | None = None
         """None until there is a conversation to hear."""
         self._bookmark: Bookmark | None = None
@@ -235,7 +237,7 @@ class SocketTalk:
         try:
             fan.enter(party.who)
         except RateLimited as refusal:
-            raise _Refused(refusal) from refusal
+            raise _SocketRefusal(refusal) from refusal
         fan.start()
         try:
             if party.place is not None:
@@ -246,7 +248,7 @@ class SocketTalk:
                 fan.drop(self._listener)
             fan.leave(party.who)
         try:
-            if not self._gone:  # then we said goodbye: who answers has received everything
+            if not self._has_gone:  # we said goodbye: a client that answers has received everything
                 await _until_gone(receive)
         finally:
             if self._bookmark is not None and self._listener is not None:
@@ -264,7 +266,7 @@ class SocketTalk:
         return listener
 
     async def _both(self, receive: Any) -> None:
-        """Until either side ends it."""
+        """Send and receive until either side ends it."""
         async with asyncio.TaskGroup() as tasks:
             sending = tasks.create_task(self._send_messages())
             hearing = tasks.create_task(self._hear(receive))
@@ -282,12 +284,12 @@ class SocketTalk:
             self._wire.say_goodbye(BY_STATUS + status_of(error), error.title)
         except Exception as error:  # the border of the process: the others go on
             self._wire.say_goodbye(*BROKEN)
-            failed(error, self._path)
+            log_failure(error, self._path)
         else:
             self._wire.say_goodbye(*GOODBYES[ending])
 
     async def _begin(self) -> str:
-        """Nobody has said anything here yet: the conversation begins with the first message of either."""
+        """Wait for a conversation without messages to begin, which the first message of either side does."""
         fan, party = self._door.fan, self._party
         newcomer = StreamFollower(Wants(party.who, types=BEGINNINGS))
         fan.add(newcomer)
@@ -296,20 +298,20 @@ class SocketTalk:
                 place = await party.find()
                 if place is not None:
                     return await self._follow(self._listen(place))
-                await newcomer.taken(LOOK_AGAIN_SECONDS)
+                await newcomer.take(LOOK_AGAIN_SECONDS)
         finally:
             fan.drop(newcomer)
         return newcomer.ending
 
     async def _follow(self, listener: Listener) -> str:
-        """Until it ends; returns why."""
+        """Send messages until the listener ends; returns why it ended."""
         while listener.ending is None:
             await self._catch_up(listener)
-            await listener.stirred()
+            await listener.wait_for_more()
         return listener.ending
 
     async def _catch_up(self, listener: Listener) -> None:
-        """From the store, until nothing is left that the fan has handed out before."""
+        """Send from the store everything that the fan has handed out already."""
         hub, where = self._party.hub, str(listener.wants.where)
         while listener.ending is None and not listener.caught_up():
             listener.behind = False
@@ -328,7 +330,7 @@ class SocketTalk:
             while True:
                 await self._say(await _text(receive))
         except SocketGone:
-            self._gone = True
+            self._has_gone = True
 
     async def _say(self, text: str | None) -> None:
         try:
@@ -337,9 +339,9 @@ class SocketTalk:
             self._gate.count(self._party.who)
             await self._post(text)
         except MootError as error:
-            self._wire.write(framed(refusal(without_hints(error, self._party.who))))
+            self._wire.write(encode_frame(refusal(without_hints(error, self._party.who))))
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
-            self._wire.write(framed(refusal(failed(error, self._path))))
+            self._wire.write(encode_frame(refusal(log_failure(error, self._path))))
 
     async def _post(self, text: str) -> None:
         party = self._party
@@ -347,14 +349,14 @@ class SocketTalk:
             raise BadText(
                 "this is a token, so it was not posted", fix=("send a token only with the handshake",)
             )
-        receipt = await self._posted(text)
+        receipt = await self._deliver(text)
         for warned in receipt.warnings:
-            self._wire.write(framed(warning(warned)))
+            self._wire.write(encode_frame(warning(warned)))
         if party.who.by_owner:
             await self._door.hub.history.acted_as(party.who.name, f"posted {receipt.id} over {self._path}")
 
-    async def _posted(self, text: str) -> Receipt:
-        """To the other one where they talk now, which is made with the first message; or into the conversation."""
+    async def _deliver(self, text: str) -> Receipt:
+        """Post to the pair's conversation, which the first message creates, or to the conversation of the path."""
         party = self._party
         if not party.other:
             assert party.place is not None
@@ -365,7 +367,7 @@ class SocketTalk:
         return receipt
 
 
-class _Refused(Exception):
+class _SocketRefusal(Exception):
     def __init__(self, error: MootError) -> None:
         super().__init__(error.title)
         self.error = error
@@ -380,8 +382,8 @@ async def _text(receive: Any) -> str | None:
     event = await receive()
     if event["type"] != "websocket.receive":
         raise SocketGone
-    found: str | None = event.get("text")
-    return found
+    text: str | None = event.get("text")
+    return text
 
 
 async def _until_gone(receive: Any) -> None:
@@ -390,7 +392,7 @@ async def _until_gone(receive: Any) -> None:
             await _text(receive)
 
 
-def failed(error: Exception, path: str) -> MootError:
+def log_failure(error: Exception, path: str) -> MootError:
     number = uuid4().hex[:12]
     log.error("a socket failed", action="socket_failed", path=path, id=number, error=redacted(repr(error)))
     return MootError("internal error in the hub", detail=f"see its log, entry {number}")

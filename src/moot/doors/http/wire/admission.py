@@ -1,7 +1,7 @@
-"""Where connections are let in: one by one, as long as strangers have time left (unauthenticated.py), and never more
-than there are descriptors for.
+"""Accepts connections: one by one, as long as strangers have time left (unauthenticated.py), and never more than there
+are descriptors for.
 
-A server's own accepting takes in whoever waits before it does anything else, so that those who come and go and come
+A server's own accept loop takes everybody who waits before it does anything else, so clients that connect again and
 again would have the hub to themselves.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import structlog
 
-from moot.doors.http.wire.unauthenticated import TOCK, Strangers
+from moot.doors.http.wire.unauthenticated import MAX_PAUSE, Strangers
 
 log = structlog.get_logger("moot.http")
 
@@ -63,31 +63,31 @@ class Porch:
 
     def _open(self) -> None:
         self._timer = None
-        self._loop.add_reader(self._listener, self._let_in)
+        self._loop.add_reader(self._listener, self._accept)
 
     def _shut_for(self, seconds: float) -> None:
         self._loop.remove_reader(self._listener)
         self._timer = self._loop.call_later(seconds, self._open)
 
-    def _let_in(self) -> None:
+    def _accept(self) -> None:
         for _ in range(MAX_AT_ONCE):
-            if self._strangers.owed() > 0 or not self._strangers.has_room():
-                self._shut_for(TOCK)
+            if self._strangers.debt() > 0 or not self._strangers.has_room():
+                self._shut_for(MAX_PAUSE)
                 return
             try:
                 connection, _ = self._listener.accept()
             except BlockingIOError:
                 return
-            except OSError as error:  # no descriptor is left, or the other side has gone already
+            except OSError as error:  # no descriptor is left, or the peer has gone already
                 log.warning("nobody can be let in", action="accept_failed", error=str(error))
                 self._shut_for(FULL_SECONDS)
                 return
-            self._strangers.let_in()
-            task = self._loop.create_task(self._connected(connection))
+            self._strangers.expect()
+            task = self._loop.create_task(self._connect(connection))
             self._coming.add(task)
             task.add_done_callback(self._coming.discard)
 
-    async def _connected(self, connection: socket.socket) -> None:
+    async def _connect(self, connection: socket.socket) -> None:
         connection.setblocking(False)
         more: dict[str, Any] = {}
         if self._secured is not None:
@@ -96,7 +96,7 @@ class Porch:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await self._loop.connect_accepted_socket(self._protocol, connection, **more)
         except OSError:  # it has gone, or does not speak TLS
-            self._strangers.turned_back()
+            self._strangers.on_failed()
             with suppress(OSError):
                 connection.close()
 
@@ -104,7 +104,7 @@ class Porch:
 def raise_descriptor_limit() -> None:
     """As far as the system allows without privileges."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = ENOUGH_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, ENOUGH_DESCRIPTORS)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    limit = ENOUGH_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, ENOUGH_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < limit:
         with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

@@ -14,17 +14,17 @@ from asyncio import AbstractEventLoop, Handle, Transport
 class AnswerTransport:
     """What uvicorn uses of a transport to answer: write, close, is_closing."""
 
-    __slots__ = ("_begun", "_connection", "_flushing", "_head", "_loop")
+    __slots__ = ("_connection", "_flushing", "_has_started", "_head", "_loop")
 
     def __init__(self, connection: Transport, loop: AbstractEventLoop) -> None:
         self._connection = connection
         self._loop = loop
         self._head = b""
         self._flushing: Handle | None = None
-        self._begun = False
+        self._has_started = False
 
     def write(self, data: bytes) -> None:
-        if self._begun:
+        if self._has_started:
             self._connection.write(data)
         elif self._flushing is None:
             self._head = data
@@ -46,5 +46,5 @@ class AnswerTransport:
     def _send(self, data: bytes) -> None:
         if self._flushing is not None:
             self._flushing.cancel()
-        self._flushing, self._head, self._begun = None, b"", True
+        self._flushing, self._head, self._has_started = None, b"", True
         self._connection.write(data)

@@ -21,7 +21,7 @@ class StreamProtocol(BoundedProtocol):
         cycle.transport = cast(Transport, AnswerTransport(cycle.transport, self.loop))
         extensions: dict[str, Any] = cycle.scope.setdefault("extensions", {})
         extensions[EXTENSION] = DirectWriter(cycle)
-        extensions[KNOWN] = self._intake.recognised
+        extensions[KNOWN] = self._intake.on_recognised
         super()._start_asgi_task(cycle, app)
 
 
@@ -34,7 +34,7 @@ class DirectWriter:
         self._cycle = cycle
 
     def write(self, chunk: bytes) -> bool:
-        """A chunk as it goes over the wire; False where it must go the usual way."""
+        """Write a chunk directly; False if it must go through ASGI."""
         cycle = self._cycle
         if cycle.disconnected or cycle.flow.write_paused or not cycle.chunked_encoding:
             return False
@@ -42,6 +42,6 @@ class DirectWriter:
         return True
 
 
-def chunked(written: bytes) -> bytes:
-    """As HTTP/1.1 wants what has no length of its own."""
-    return b"%x\r\n%b\r\n" % (len(written), written)
+def as_chunk(data: bytes) -> bytes:
+    """Data as a chunk of HTTP/1.1, for an answer without a length."""
+    return b"%x\r\n%b\r\n" % (len(data), data)

@@ -1,9 +1,9 @@
-"""uvicorn's WebSocket with three things ASGI has no words for: frames written down once for everybody, a pong taken
-as the receipt of all that went before, and a goodbye to who does not read.
+"""uvicorn's WebSocket with three things that ASGI lacks: frames encoded once for all readers, a pong as the receipt of
+all frames before it, and a goodbye to a client that does not read.
 
-A server's frames are not masked, so that the same bytes do for every reader. The answer to a ping comes in order:
-whoever answers has received what was sent before it. Also here: hostile peers that uvicorn lets hang, or would log
-with a traceback, and how many frames may come that say nothing.
+A server's frames are not masked, so the same bytes serve every reader. The answer to a ping comes in order: a client
+that answers has received what was sent before it. Also here: hostile peers that uvicorn would leave hanging or log with
+a traceback, and limits on frames without content.
 
 Above: streams/websocket.py, which gets it by the scope. Below: uvicorn, and websockets, which knows the protocol.
 """
@@ -21,15 +21,15 @@ from moot.doors.http.wire.intake import Intake
 from moot.doors.http.wire.unauthenticated import KNOWN, Strangers
 
 EXTENSION: Final = "moot.wire"
-LONGEST_REASON = 123
-"""Bytes of a close frame that are left for words."""
+MAX_REASON_BYTES = 123
+"""What a close frame has room for."""
 _PLACE = struct.Struct("!Q")
-"""Told apart from uvicorn's own pings by its length."""
+"""The payload of our pings; uvicorn's own have another length."""
 SWITCHING = 101
 PIECE = 4096
-"""Bytes that are parsed before anybody else is heard: some hundred frames."""
+"""Bytes that are parsed before other connections get their turn: some hundred frames."""
 MAX_UNKNOWN = 32
-"""Frames of somebody who has not shown a token: its first one is to be that."""
+"""Frames from a connection that has not shown a token: its first frame should be the token."""
 MAX_CONTROLS = 100
 """Pings and pongs in a second."""
 MAX_PIECES = 1024
@@ -37,8 +37,8 @@ MAX_PIECES = 1024
 BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
-def framed(text: str) -> bytes:
-    """A text as it goes over the wire, to everybody alike."""
+def encode_frame(text: str) -> bytes:
+    """A text as a frame, the same for every reader."""
     return Frame(Opcode.TEXT, text.encode()).serialize(mask=False)
 
 
@@ -50,13 +50,13 @@ class SocketWire(WebSocketsSansIOProtocol):
         self._strangers: Strangers = server_state.strangers
         self._frames_seen = 0
         self._controls, self._counted_from = 0, 0.0
-        self.received: Callable[[int], None] = lambda place: None
+        self.on_received: Callable[[int], None] = lambda place: None
         """Called with the place of a ping once everything before it has arrived."""
         self.closed_by_both: Callable[[], None] = lambda: None
         """Called when the other side has answered our goodbye: everything has arrived."""
-        self.drained: Callable[[], None] = lambda: None
+        self.on_drained: Callable[[], None] = lambda: None
         """Called when a reader that was slow has taken nearly all that waited."""
-        self._owed = b""
+        self._owed_pong = b""
 
     @property
     def is_open(self) -> bool:
@@ -67,21 +67,21 @@ class SocketWire(WebSocketsSansIOProtocol):
         """Bytes that the reader has not taken yet, besides what the kernels hold."""
         return self.transport.get_write_buffer_size()
 
-    def write(self, written: bytes) -> None:
-        """Write what was framed before. It never waits; who calls looks at `waiting`."""
-        if written and self.is_open:
-            self.transport.write(written)
+    def write(self, frame: bytes) -> None:
+        """Write an encoded frame. This never waits; the caller watches `waiting`."""
+        if frame and self.is_open:
+            self.transport.write(frame)
 
     def ask(self, place: int) -> None:
-        """Ping; the answer comes to `received`."""
+        """Ping; the answer comes to `on_received`."""
         if self.is_open:
             self.transport.write(Frame(Opcode.PING, _PLACE.pack(place)).serialize(mask=False))
 
     def say_goodbye(self, code: int, reason: str) -> None:
-        """Behind everything that was told; the reader gets it once it has read that."""
+        """Close after everything that was sent; the reader gets it once it has read that."""
         if not self.is_open:
             return
-        self.conn.send_close(code, _shortened(reason))
+        self.conn.send_close(code, _shorten(reason))
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.stop_keepalive()
         self.close_sent = True
@@ -97,14 +97,14 @@ class SocketWire(WebSocketsSansIOProtocol):
         self._intake = Intake(
             self._strangers,
             transport,
-            feed=self._fed,
+            feed=self._feed,
             may_feed=lambda: True,
             resume=self._read_on,
             piece=PIECE,
         )
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._strangers.left(self.transport)
+        self._strangers.remove(self.transport)
         self._intake.drop()
         super().connection_lost(exc)
 
@@ -113,16 +113,18 @@ class SocketWire(WebSocketsSansIOProtocol):
         if self.response.status_code == SWITCHING:
             extensions: dict[str, Any] = self.scope["extensions"]
             extensions[EXTENSION] = self
-            extensions[KNOWN] = self._intake.recognised
+            extensions[KNOWN] = self._intake.on_recognised
 
     async def send(self, message: Any) -> None:
         await super().send(message)
         if self.initial_response is not None and self.close_sent:
-            self.handshake_complete = True  # by a refusal; uvicorn would take it for a failure of ours
+            self.handshake_complete = (
+                True  # by a refusal; uvicorn would take it for an error in the application
+            )
 
     def data_received(self, data: bytes) -> None:
         if not self.handshake_initiated:
-            self._fed(data)
+            self._feed(data)
         else:
             self._intake.take(data)
 
@@ -130,7 +132,7 @@ class SocketWire(WebSocketsSansIOProtocol):
         if not self.read_paused:
             self.transport.resume_reading()
 
-    def _fed(self, data: bytes) -> None:
+    def _feed(self, data: bytes) -> None:
         super().data_received(data)
         if self.conn.handshake_exc is not None and not self.handshake_initiated:
             self.handshake_initiated = True
@@ -155,21 +157,21 @@ class SocketWire(WebSocketsSansIOProtocol):
         if not self._may_ask_more():
             return
         if len(event.data) == _PLACE.size:
-            self.received(_PLACE.unpack(event.data)[0])
+            self.on_received(_PLACE.unpack(event.data)[0])
         else:
             super().handle_pong(event)
 
     def handle_ping(self) -> None:
-        """Who asks on and on and takes no answer gets one for the last time it asked, once it reads again."""
+        """A client that pings on and on without reading gets one pong, for its last ping, once it reads again."""
         if not self._may_ask_more():
             return
         if self.writable.is_set():
             super().handle_ping()
         else:
-            self._owed = b"".join(self.conn.data_to_send())
+            self._owed_pong = b"".join(self.conn.data_to_send())
 
     def _may_ask_more(self) -> bool:
-        """Pings and pongs: more than anybody needs in a second are too many."""
+        """Whether pings and pongs are within their limit per second."""
         now = self.loop.time()
         if now - self._counted_from > 1.0:
             self._controls, self._counted_from = 0, now
@@ -179,7 +181,7 @@ class SocketWire(WebSocketsSansIOProtocol):
         return self._may_say_more()
 
     def _may_say_more(self) -> bool:
-        """Who has shown no token yet may say little; those inside are counted elsewhere."""
+        """Whether a connection without a token may send more; callers with one are limited elsewhere."""
         if self._intake.stranger is None:
             return not self.close_sent
         self._frames_seen += 1
@@ -208,9 +210,9 @@ class SocketWire(WebSocketsSansIOProtocol):
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        owed, self._owed = self._owed, b""
-        self.write(owed)
-        self.drained()
+        pong, self._owed_pong = self._owed_pong, b""
+        self.write(pong)
+        self.on_drained()
 
     def _leave(self) -> None:
         self.close_timer = None
@@ -225,5 +227,5 @@ def _is_text(pieces: list[bytes]) -> bool:
     return True
 
 
-def _shortened(reason: str) -> str:
-    return reason.encode()[:LONGEST_REASON].decode(errors="ignore")
+def _shorten(reason: str) -> str:
+    return reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore")

@@ -43,11 +43,11 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._strangers: Strangers = self.server_state.strangers  # type: ignore[attr-defined]
-        self._strangers.came(transport)
+        self._strangers.add(transport)
         self._intake = Intake(
             self._strangers,
             transport,
-            feed=self._fed,
+            feed=self._feed,
             may_feed=lambda: not self.pipeline,
             resume=self._read_on,
             piece=PIECE,
@@ -55,7 +55,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._wait(HEAD_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._strangers.left(self.transport)
+        self._strangers.remove(self.transport)
         self._intake.drop()
         self._wait_no_more()
         super().connection_lost(exc)
@@ -67,7 +67,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if not self.flow.read_paused:
             self.transport.resume_reading()
 
-    def _fed(self, data: bytes) -> None:
+    def _feed(self, data: bytes) -> None:
         if self._in_head:
             self._head_bytes += len(data)
         super().data_received(data)
@@ -90,7 +90,7 @@ class BoundedProtocol(HttpToolsProtocol):
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if size > HEAD_BYTES or len(self.headers) > HEADERS:
             self._refusal = TOO_LARGE
-            raise TooLarge  # the parser stops, and what it was is answered below
+            raise TooLarge  # the parser stops; the refusal is sent below
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

@@ -1,5 +1,5 @@
-"""What a connection sends, fed to its parser in pieces: a stranger's when it is its turn, everybody else's no more at
-once than others can wait for.
+"""The input of a connection, fed to its parser in pieces: a stranger's when it is its turn, everybody else's in pieces
+short enough for the others to wait.
 
 A parser finishes what it is fed before other connections get their turn. A packet may hold thousands of requests or
 frames, so it is cut; while a connection has more than it may be fed, nothing more is read from it.
@@ -35,17 +35,17 @@ class Intake:
         self._may_feed = may_feed
         self._resume = resume
         self._piece = piece
-        self._held = b""
+        self._buffer = b""
         self._at = 0
         self._planned = False
         self.stranger: Stranger | None = strangers.of(transport)
 
     def take(self, data: bytes) -> None:
         """Input has arrived. Most connections have shown a token and send little at a time: they are fed at once."""
-        if self.stranger is None and not self._held and len(data) <= self._piece and self._may_feed():
+        if self.stranger is None and not self._buffer and len(data) <= self._piece and self._may_feed():
             self._feed(data)
             return
-        self._held, self._at = self._held[self._at :] + data, 0
+        self._buffer, self._at = self._buffer[self._at :] + data, 0
         self._transport.pause_reading()
         if not self._planned:
             self.go_on()
@@ -53,7 +53,7 @@ class Intake:
     def go_on(self) -> None:
         """Feed the next piece as soon as possible."""
         self._planned = False
-        if not self._held or self._transport.is_closing() or not self._may_feed():
+        if not self._buffer or self._transport.is_closing() or not self._may_feed():
             return
         self._planned = True
         if self.stranger is None:
@@ -67,17 +67,17 @@ class Intake:
             self.drop()
             return
         piece = self._piece if self.stranger is None else STRANGERS_PIECE
-        part = self._held[self._at : self._at + piece]
+        part = self._buffer[self._at : self._at + piece]
         self._at += len(part)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         self._feed(part)
         if self.stranger is not None:
-            self._strangers.charge(self.stranger, time.perf_counter() - begun + EVENT_SECONDS)
-        if self._at < len(self._held):
+            self._strangers.charge(self.stranger, time.perf_counter() - started + EVENT_SECONDS)
+        if self._at < len(self._buffer):
             self._planned = True
             asyncio.get_running_loop().call_soon(self.go_on)
-        elif self._held:
-            self._held, self._at = b"", 0
+        elif self._buffer:
+            self._buffer, self._at = b"", 0
             if not self._transport.is_closing():
                 self._resume()
 
@@ -86,11 +86,11 @@ class Intake:
         if self.stranger is not None:
             self._strangers.charge(self.stranger, seconds)
 
-    def recognised(self) -> None:
+    def on_recognised(self) -> None:
         if self.stranger is not None:
-            self._strangers.is_known(self.stranger)
+            self._strangers.recognise(self.stranger)
             self.stranger = None
 
     def drop(self) -> None:
         """Feed nothing more: the connection has ended or has another protocol now."""
-        self._held, self._at = b"", 0
+        self._buffer, self._at = b"", 0

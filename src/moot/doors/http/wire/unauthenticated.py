@@ -1,6 +1,6 @@
 """Connections that have not shown a token yet: how many there may be, and how much of the hub's time they get.
 
-All strangers together have a small share of one core, however many they are; whoever has used the least goes first.
+All strangers together have a small share of one core, however many they are; the one that has used least goes first.
 What a connection has used is credited back once it shows a token, and from then on nothing is counted. The number of
 strangers is limited, in all and per address; a newcomer displaces the oldest. So a flood slows down those who cause it,
 and callers with a token hardly notice.
@@ -28,7 +28,7 @@ MAX_OF_ONE: Final = 256
 """From one address. On this machine all have the same, and there is only the number in all."""
 CHANCE_SECONDS: Final = 1.0
 """How long a stranger may stay even if others are waiting: time to show a token."""
-TICK, TOCK = 0.001, 0.005
+MIN_PAUSE, MAX_PAUSE = 0.001, 0.005
 """Shortest and longest pause before checking again for time left: some may have been credited back."""
 
 
@@ -49,7 +49,7 @@ class Strangers:
         self.entrance = 0.0
         """Cost of accepting a connection."""
         self._coming = 0
-        self._left = BURST
+        self._seconds_left = BURST
         self._since = time.perf_counter()
         self._order = itertools.count()
         self._waiting: list[tuple[float, int, Callable[[], None]]] = []
@@ -57,16 +57,16 @@ class Strangers:
 
     # --- who is here -------------------------------------------------------------------------------------
 
-    def came(self, transport: asyncio.BaseTransport) -> Stranger:
+    def add(self, transport: asyncio.BaseTransport) -> Stranger:
         address = transport.get_extra_info("peername")
         peer = str(address[0]) if isinstance(address, tuple) and address else ""
         stranger = Stranger(transport, peer)
         self._coming = max(0, self._coming - 1)
         mine = self._from.setdefault(peer, {})
         if len(mine) >= MAX_OF_ONE and not _is_here(peer):
-            self._show_out(next(iter(mine.values())))
+            self._evict(next(iter(mine.values())))
         if len(self._here) >= MAX_STRANGERS:
-            self._show_out(next(iter(self._here.values())))
+            self._evict(next(iter(self._here.values())))
         self._from.setdefault(peer, mine)[transport] = self._here[transport] = stranger
         return stranger
 
@@ -81,20 +81,20 @@ class Strangers:
     def of(self, transport: asyncio.BaseTransport) -> Stranger | None:
         return self._here.get(transport)
 
-    def is_known(self, stranger: Stranger) -> None:
-        """It has shown a token: what it has used is credited back."""
+    def recognise(self, stranger: Stranger) -> None:
+        """A stranger has shown a token: credit back what it has used."""
         if self._forget(stranger):
-            self._left = min(BURST, self._left + stranger.cost + self.entrance)
-            if self._waiting and self._left > 0 and self._timer is not None:
+            self._seconds_left = min(BURST, self._seconds_left + stranger.cost + self.entrance)
+            if self._waiting and self._seconds_left > 0 and self._timer is not None:
                 self._timer.cancel()
                 self._timer = asyncio.get_running_loop().call_later(0, self._go_on)
 
-    def left(self, transport: asyncio.BaseTransport) -> None:
+    def remove(self, transport: asyncio.BaseTransport) -> None:
         stranger = self._here.get(transport)
         if stranger is not None:
             self._forget(stranger)
 
-    def _show_out(self, stranger: Stranger) -> None:
+    def _evict(self, stranger: Stranger) -> None:
         self._forget(stranger)
         transport: Any = stranger.transport
         transport.abort()
@@ -110,25 +110,25 @@ class Strangers:
 
     def charge(self, stranger: Stranger, seconds: float) -> None:
         stranger.cost += seconds
-        self._left -= seconds
+        self._seconds_left -= seconds
 
-    def owed(self) -> float:
+    def debt(self) -> float:
         """Seconds that strangers have used beyond their share."""
         self._refill()
-        return max(0.0, -self._left)
+        return max(0.0, -self._seconds_left)
 
-    def let_in(self) -> None:
-        """A newcomer, until it `came` or `turned_back`; what that cost is given back when it is known."""
-        self._left -= self.entrance
+    def expect(self) -> None:
+        """Charge for a connection being accepted, until `add` or `on_failed`; credited back once it is recognised."""
+        self._seconds_left -= self.entrance
         self._coming += 1
 
-    def turned_back(self) -> None:
+    def on_failed(self) -> None:
         self._coming = max(0, self._coming - 1)
 
     def do(self, cost: float, work: Callable[[], None]) -> None:
-        """Now, if strangers have time left and nobody is waiting for it; otherwise when it is this one's turn."""
+        """Do the work now if strangers have time left and none is waiting; otherwise when its turn comes."""
         self._refill()
-        if self._left > 0 and not self._waiting:
+        if self._seconds_left > 0 and not self._waiting:
             work()
             return
         heapq.heappush(self._waiting, (cost, next(self._order), work))
@@ -136,18 +136,18 @@ class Strangers:
 
     def _refill(self) -> None:
         now = time.perf_counter()
-        self._left = min(BURST, self._left + (now - self._since) * SHARE)
+        self._seconds_left = min(BURST, self._seconds_left + (now - self._since) * SHARE)
         self._since = now
 
     def _plan(self) -> None:
         if self._timer is None and self._waiting:
-            wait = min(TOCK, max(TICK, -self._left / SHARE))
+            wait = min(MAX_PAUSE, max(MIN_PAUSE, -self._seconds_left / SHARE))
             self._timer = asyncio.get_running_loop().call_later(wait, self._go_on)
 
     def _go_on(self) -> None:
         self._timer = None
         self._refill()
-        while self._waiting and self._left > 0:
+        while self._waiting and self._seconds_left > 0:
             heapq.heappop(self._waiting)[2]()
         self._plan()
 
