@@ -58,7 +58,7 @@ async def figures(hub: Hub) -> dict[str, float]:
     """What /metrics says of the log, without labels."""
     meters = Meters()
     meters.watch(vitals_of(hub))
-    text, _ = meters.written(position=0, live=0, open_turns=0)
+    text, _ = meters.render(position=0, live=0, open_turns=0)
     families = text_string_to_metric_families(text.decode())
     return {
         sample.name: sample.value for family in families for sample in family.samples if not sample.labels

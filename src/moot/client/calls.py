@@ -28,10 +28,10 @@ class RemoteCalls(Subject):
         self._transport = transport
         self._voice = voice
 
-    async def _call(self, call: DeclaredCall, named: Named) -> Any:
+    async def _call(self, call: DeclaredCall, arguments: Named) -> Any:
         if call.keyed:  # made here: a call that is repeated stores nothing twice
-            named["idempotency_key"] = named["idempotency_key"] or uuid4().hex
-        return await self._transport.call(call, self._voice, **named)
+            arguments["idempotency_key"] = arguments["idempotency_key"] or uuid4().hex
+        return await self._transport.call(call, self._voice, **arguments)
 
 
 class RemoteConversations(RemoteCalls, ConversationCalls):

@@ -18,7 +18,7 @@ from moot.sdk.request import HttpCall
 
 TOKEN = "MOOT_TOKEN"
 STATUS = HttpCall("GET", "/api/status")
-"""Says who one is."""
+"""Names the caller."""
 
 
 @asynccontextmanager
@@ -33,7 +33,7 @@ async def connect(
                 f"{spec.name} is a supervisor, which has to run beside the store",
                 fix=(f"give {spec.name} to Hub.open", "set watches for it in moot.toml"),
             )
-    place, nearby = checked(url, without_tls=without_tls)
+    place, nearby = parse_address(url, without_tls=without_tls)
     transport = HttpTransport(place, _token(token), nearby=nearby)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
@@ -42,11 +42,11 @@ async def connect(
         hub = RemoteHub(transport, status["self"], status["position"])
         for spec in agents:
             voice = await stack.enter_async_context(_voice_of(spec, hub, transport, owner=status["user"]))
-            await stack.enter_async_context(Outside(voice, spec).served())
+            await stack.enter_async_context(Outside(voice, spec).serve())
         yield hub
 
 
-def checked(url: str, *, without_tls: bool) -> tuple[str, bool]:
+def parse_address(url: str, *, without_tls: bool) -> tuple[str, bool]:
     """The address of a hub, and whether it is this machine."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
@@ -74,8 +74,8 @@ def _is_loopback(host: str) -> bool:
 
 
 def _token(token: str | None) -> str:
-    found = token or os.environ.get(TOKEN, "")
-    if not found:
+    chosen = token or os.environ.get(TOKEN, "")
+    if not chosen:
         raise Unauthenticated(
             "no token to connect with",
             detail=f"neither token= nor the environment variable {TOKEN} is set",
@@ -85,7 +85,7 @@ def _token(token: str | None) -> str:
                 "in Python: hub.agents.issue_token",
             ),
         )
-    return found.strip()
+    return chosen.strip()
 
 
 @asynccontextmanager
@@ -93,7 +93,7 @@ async def _voice_of(
     spec: AgentSpec, hub: RemoteHub, transport: HttpTransport, *, owner: str
 ) -> AsyncIterator[RemoteHub]:
     """A hub that speaks as an agent: with its own token, or, for the owner, with one issued for this while."""
-    who = await _enrolled(spec, hub, may_enrol=hub.name == owner)
+    who = await _enrol(spec, hub, may_enrol=hub.name == owner)
     if who == hub.name:
         yield hub
         return
@@ -106,7 +106,7 @@ async def _voice_of(
         await hub.agents.revoke_token(who, issued.id)
 
 
-async def _enrolled(spec: AgentSpec, hub: RemoteHub, *, may_enrol: bool) -> str:
+async def _enrol(spec: AgentSpec, hub: RemoteHub, *, may_enrol: bool) -> str:
     """Its name at the hub, which knows it as an outside agent from now on."""
     if not may_enrol and spec.name != hub.name:
         raise NotPermitted(
@@ -114,14 +114,14 @@ async def _enrolled(spec: AgentSpec, hub: RemoteHub, *, may_enrol: bool) -> str:
             fix=(f"connect with a token of {spec.name}", "connect with the owner's token"),
         )
     try:
-        known = await hub.agents.get(spec.name)
+        agent = await hub.agents.get(spec.name)
     except NotFound:
-        known = await hub.agents.create(spec.name, role=spec.role, display=spec.display, external=True)
-    if known.kind != "external":
+        agent = await hub.agents.create(spec.name, role=spec.role, display=spec.display, external=True)
+    if agent.kind != "external":
         raise NotPermitted(
-            f"the hub itself runs {known.name}, so it cannot be served from elsewhere",
+            f"the hub itself runs {agent.name}, so it cannot be served from elsewhere",
             fix=("give the function another name", 'set brain = "external" for it in moot.toml'),
         )
-    if spec.role and spec.role != known.role:
-        await hub.agents.change(known.name, role=spec.role)
-    return known.name
+    if spec.role and spec.role != agent.role:
+        await hub.agents.change(agent.name, role=spec.role)
+    return agent.name

@@ -1,9 +1,9 @@
-"""A hub somewhere else, with the methods of `Hub`, over whichever transport leads to it.
+"""A hub somewhere else, with the methods of `Hub`, over any transport.
 
     async with RemoteHub.open(socket) as hub:                 on this machine, over its socket
     async with Hub.connect(url, token=…) as hub:              anywhere, over HTTP
 
-The methods are declared in sdk/; here is what is more than a call: how one comes to a hub, questions, streams.
+The methods are declared in sdk/; here is what is more than one call: connecting, questions, streams.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class RemoteHub(RemoteCalls, HubCalls):
 
     @classmethod
     async def find(cls, home: Home, door: str = "sdk") -> RemoteHub | None:
-        """The hub that runs on a home, for whoever comes by this door; None where nobody answers."""
+        """The hub that runs on a home, entered by this door; None if none answers."""
         transport = SocketTransport()
         try:
             greeting = await transport.open(home.hub_sock, door)
@@ -118,7 +118,7 @@ class RemoteHub(RemoteCalls, HubCalls):
     @classmethod
     @asynccontextmanager
     async def open(cls, socket: Path) -> AsyncIterator[RemoteHub]:
-        """The hub behind a socket; `HubAbsent` where there is none."""
+        """The hub behind a socket; raises `HubAbsent` if there is none."""
         transport = SocketTransport()
         greeting = await transport.open(socket)
         try:
@@ -171,7 +171,7 @@ class RemoteHub(RemoteCalls, HubCalls):
             self._transport.asking.release()
 
     async def _turn_to_ask(self, target: str, seconds: float) -> float:
-        """Wait until one more question may be under way; what is left of its time."""
+        """Wait until one more question may be under way; returns what is left of its time."""
         loop, gate = asyncio.get_running_loop(), self._transport.asking
         began = loop.time() if gate.locked() else None
         try:

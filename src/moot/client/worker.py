@@ -1,8 +1,8 @@
-"""A function of this process as an outside agent of a hub elsewhere: it asks for its turns, thinks, and ends them.
+"""A function of this process as an outside agent of a hub elsewhere: it fetches its turns, thinks, and ends them.
 
-One long poll per agent, and as many turns at once as its `concurrency`. What it works on it holds; a turn that was
-handed out and got lost on the way is handed out again. Leaving gives back what is open. Above: connect.py. Below:
-the client's own methods. Not here: leases and streamed pieces, which only a host beside the store has.
+One long poll per agent, and as many turns at once as its `concurrency`. It reports the turns it holds; a turn that was
+lost on the way is handed out again. Leaving gives open turns back. Above: connect.py. Below: the client's own methods.
+Not here: leases and streamed pieces, which only a host beside the store has.
 """
 
 import asyncio
@@ -20,30 +20,30 @@ from moot.errors import HubAbsent, MootError, NotPermitted, Stale, Trouble, Turn
 log = structlog.get_logger("moot.outside")
 
 WAIT_SECONDS = 30.0
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+FIRST_PAUSE, MAX_PAUSE = 0.2, 5.0
 LEAVE_SECONDS = 5.0
 
 
 class OutsideTurn:
     """What the function gets: the turn as INTERFACES describes it."""
 
-    def __init__(self, seen: shapes.View, hub: RemoteHub) -> None:
-        self.id = seen.turn.id
-        self.agent = seen.turn.agent
-        self.conversation = seen.conversation
-        self.must_answer = seen.turn.duty == "must"
-        self.reason = seen.turn.reason
-        self.deadline = seen.deadline
-        self.trigger = seen.trigger
-        self.text = seen.trigger.text
-        self.new = seen.new
-        self.messages = seen.messages
+    def __init__(self, view: shapes.View, hub: RemoteHub) -> None:
+        self.id = view.turn.id
+        self.agent = view.turn.agent
+        self.conversation = view.conversation
+        self.must_answer = view.turn.duty == "must"
+        self.reason = view.turn.reason
+        self.deadline = view.deadline
+        self.trigger = view.trigger
+        self.text = view.trigger.text
+        self.new = view.new
+        self.messages = view.messages
         self.hub = hub
         """Speaks as this agent; what it posts belongs to this turn."""
         self.said = ""
 
     async def say(self, chunk: str) -> None:
-        """A piece of the reply. It is kept here, and posted with the rest when the turn ends."""
+        """Add a piece of the reply, which is posted as a whole when the turn ends."""
         self.said += chunk
 
 
@@ -58,8 +58,8 @@ class Outside:
         self._room = asyncio.Semaphore(max(1, spec.concurrency))
 
     @asynccontextmanager
-    async def served(self) -> AsyncIterator[None]:
-        """While the block lasts, the agent is there."""
+    async def serve(self) -> AsyncIterator[None]:
+        """Serve the agent until the block is left."""
         asking = asyncio.get_running_loop().create_task(self._serve())
         try:
             yield
@@ -67,15 +67,15 @@ class Outside:
             await self._leave(asking)
 
     async def _leave(self, asking: asyncio.Task[None]) -> None:
-        """Functions are stopped and their turns given back: the next program that serves this agent gets them."""
-        held = list(self._open)
+        """Stop functions and give their turns back, for the next program that serves this agent."""
+        turns = list(self._open)
         tasks = [asking, *self._open.values()]
         for task in tasks:
             task.cancel()
         with suppress(TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
                 await asyncio.wait(tasks)
-                for turn in held:
+                for turn in turns:
                     with suppress(MootError):
                         await self._hub.mailbox.give_back(turn)
                 await self._brain.close()
@@ -88,23 +88,23 @@ class Outside:
             await self._room.acquire()
             asked_at = clock()
             try:
-                found = await self._hub.mailbox.wait(
+                waiting = await self._hub.mailbox.wait(
                     timeout=WAIT_SECONDS, limit=1, handed=(), held=tuple(self._open)
                 )
                 pause = FIRST_PAUSE
-            except (Unauthenticated, NotPermitted) as refused:
-                self._log("error", "an agent is no longer served", "serving_ended", refused)
+            except (Unauthenticated, NotPermitted) as refusal:
+                self._log("error", "an agent is no longer served", "serving_ended", refusal)
                 return
             except MootError as trouble:  # the hub is away, or in trouble: it may come back
                 self._log("warning", "an agent is waiting for its hub", "hub_awaited", trouble)
                 self._room.release()
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
+                pause = min(2 * pause, MAX_PAUSE)
                 continue
             self._room.release()
-            for turn in found.handed:
+            for turn in waiting.handed:
                 await self._begin(turn)
-            if not found.handed and asked_at + FIRST_PAUSE > clock():
+            if not waiting.handed and asked_at + FIRST_PAUSE > clock():
                 await asyncio.sleep(FIRST_PAUSE)  # a hub that is being stopped answers at once, with nothing
 
     async def _begin(self, turn: str) -> None:
@@ -112,9 +112,9 @@ class Outside:
             return
         await self._room.acquire()
         self._open[turn] = task = asyncio.get_running_loop().create_task(self._take(turn))
-        task.add_done_callback(lambda _: self._over(turn))
+        task.add_done_callback(lambda _: self._on_turn_over(turn))
 
-    def _over(self, turn: str) -> None:
+    def _on_turn_over(self, turn: str) -> None:
         self._open.pop(turn, None)
         self._places = {place: open_ for place, open_ in self._places.items() if open_ != turn}
         self._room.release()
@@ -124,9 +124,9 @@ class Outside:
     async def _take(self, turn: str) -> None:
         try:
             size = {"messages": self._spec.context_messages, "tokens": self._spec.context_tokens}
-            seen = await self._hub.mailbox.view(turn, **size)
-            self._instead_of(seen.conversation.id, turn)
-            await self._end(turn, **await self._thought(OutsideTurn(seen, self._hub.within(turn))))
+            view = await self._hub.mailbox.view(turn, **size)
+            self._instead_of(view.conversation.id, turn)
+            await self._end(turn, **await self._think(OutsideTurn(view, self._hub.within(turn))))
         except Stale as late:
             self._log("info", "a turn ended before its answer", "answer_dropped", late, turn=turn)
         except TurnFailed as unheard:
@@ -135,13 +135,13 @@ class Outside:
             self._log("warning", "a turn was released", "turn_let_go", trouble, turn=turn)
 
     def _instead_of(self, place: str, turn: str) -> None:
-        """An agent has one turn in a conversation: another means that the last one is over, interrupted."""
+        """Stop an earlier turn in the same conversation: an agent has only one there, so that one was interrupted."""
         before = self._places.get(place)
         self._places[place] = turn
         if before is not None and (task := self._open.get(before)) is not None:
             task.cancel()
 
-    async def _thought(self, turn: OutsideTurn) -> dict[str, Any]:
+    async def _think(self, turn: OutsideTurn) -> dict[str, Any]:
         try:
             reply = await self._brain.think(turn)
         except Exception as error:  # the border to foreign code: a function may fail in any way it likes
@@ -150,7 +150,7 @@ class Outside:
         return {"text": turn.said or None if reply is None else reply}
 
     async def _end(self, turn: str, **outcome: Any) -> None:
-        """The answer is not given up while the hub is away; ended twice is ended once."""
+        """End a turn, retrying while the hub is away; ending it twice does no harm."""
         pause = FIRST_PAUSE
         while True:
             try:
@@ -160,7 +160,7 @@ class Outside:
                 kind = "hub_awaited" if isinstance(trouble, HubAbsent) else "hub_in_trouble"
                 self._log("warning", "an answer is waiting for the hub", kind, trouble, turn=turn)
             await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_PAUSE)
 
     def _log(self, level: str, event: str, action: str, error: Exception, **more: Any) -> None:
         getattr(log, level)(event, action=action, agent=self._spec.name, error=repr(error), **more)

@@ -1,4 +1,4 @@
-"""A method of the SDK, declared once: everything that a way to a hub must know of it is read off the declaration.
+"""A method of the SDK, declared once: transports and documentation read everything they need from the declaration.
 
     class AgentCalls(Subject, subject="agents"):
         @http.get("/api/agents/{name}")
@@ -62,38 +62,38 @@ class DeclaredCall:
 
     @cached_property
     def _lists(self) -> tuple[str, ...]:
-        """Arguments that may be anything with an order, and travel as lists."""
-        found = self.signature.parameters.values()
-        return tuple(one.name for one in found if _is_sequence(one.annotation))
+        """Arguments that are any sequence, and are sent as lists."""
+        parameters = self.signature.parameters.values()
+        return tuple(one.name for one in parameters if _is_sequence(one.annotation))
 
     @cached_property
     def _order(self) -> tuple[str, ...]:
-        """Arguments that need not be named."""
-        found = self.signature.parameters.values()
-        return tuple(one.name for one in found if one.kind is Parameter.POSITIONAL_OR_KEYWORD)
+        """Arguments that may be positional."""
+        parameters = self.signature.parameters.values()
+        return tuple(one.name for one in parameters if one.kind is Parameter.POSITIONAL_OR_KEYWORD)
 
     @cached_property
     def _defaults(self) -> Named:
-        found = self.signature.parameters.values()
-        return {one.name: one.default for one in found if one.default is not Parameter.empty}
+        parameters = self.signature.parameters.values()
+        return {one.name: one.default for one in parameters if one.default is not Parameter.empty}
 
     def named(self, args: tuple[Any, ...], keywords: Named) -> Named:
-        """All arguments by name, with their defaults, ready to travel; `TypeError` where they do not fit."""
+        """All arguments by name, with their defaults, ready to be sent; raises `TypeError` if they do not fit."""
         in_order = dict(zip(self._order, args, strict=False))
-        found = {**self._defaults, **in_order, **keywords}
+        arguments = {**self._defaults, **in_order, **keywords}
         if (
-            found.keys() != self.signature.parameters.keys()
+            arguments.keys() != self.signature.parameters.keys()
             or len(args) > len(in_order)
             or not in_order.keys().isdisjoint(keywords)
         ):
-            found = self._bound(args, keywords)
+            arguments = self._bind_slowly(args, keywords)
         for name in self._lists:
-            if found[name] is not None:
-                found[name] = list(found[name])
-        return found
+            if arguments[name] is not None:
+                arguments[name] = list(arguments[name])
+        return arguments
 
-    def _bound(self, args: tuple[Any, ...], keywords: Named) -> Named:
-        """The same by Python's own rules, slower: they refuse, or there are arguments that have no name here."""
+    def _bind_slowly(self, args: tuple[Any, ...], keywords: Named) -> Named:
+        """The same by Python's own rules, which are slower: for arguments that do not fit, and for any keywords."""
         bound = self.signature.bind(*args, **keywords)
         bound.apply_defaults()
         for name, parameter in self.signature.parameters.items():
@@ -108,7 +108,7 @@ def _is_sequence(annotation: Any) -> bool:
 
 
 class Subject:
-    """The declared methods of one subject. Whoever subclasses a declaration carries its methods out, or sends them."""
+    """The declared methods of one subject. A subclass implements them, or sends them over a transport."""
 
     subject: ClassVar[str] = ""
     """Where the methods are found: `hub.agents` for "agents", the hub itself for none."""
@@ -125,7 +125,7 @@ class Subject:
             call.name = f"{subject}.{call.name}" if subject else call.name
         cls.calls = {call.name: call for call in own}
 
-    async def _call(self, call: DeclaredCall, named: Named) -> Any:
+    async def _call(self, call: DeclaredCall, arguments: Named) -> Any:
         raise NotImplementedError(call.name)
 
 

@@ -1,4 +1,4 @@
-"""Every setting by the name people use for it, with its value and where that comes from.
+"""Every setting by the name people use for it, with its value and the source of the value.
 
 Above: `moot config`. Below: environment.py, which knows what can be set; toml/edits.py, which changes the text.
 `hub.port`, `agents.arya.role`, `templates.reviewer.brain`, `bridges.telegram.bots.arya`.
@@ -29,7 +29,7 @@ HIDDEN: Final = "…"
 _OPTION: Final = re.compile(
     r"(?P<name>[?&][\w.]*(?:password|secret|token|key)[\w.]*=)(?!\$\{)\S+?(?=&[\w.]+=|\s|$)", re.IGNORECASE
 )
-"""An option of an address that holds a secret; a reference to a variable is none."""
+"""An option of an address that holds a secret, except a reference to a variable."""
 
 
 class Setting(Struct, frozen=True):
@@ -46,12 +46,12 @@ class Setting(Struct, frozen=True):
 
 
 def survey(home: Home, environ: Mapping[str, str]) -> list[Setting]:
-    """All there are. Raises what loading raises where the file is broken."""
+    """All settings. A broken file raises what loading raises."""
     load(home, environ)
-    written = tomllib.loads(text_of(home)[0])
-    tree = deepcopy(written)
+    raw = tomllib.loads(text_of(home)[0])
+    tree = deepcopy(raw)
     origins, _ = overlay(tree, environ)
-    return [_setting(path, fact, written, tree, origins) for _, path, fact in variables(tree)]
+    return [_setting(path, fact, raw, tree, origins) for _, path, fact in variables(tree)]
 
 
 def find(settings: list[Setting], key: str) -> Setting:
@@ -63,35 +63,35 @@ def find(settings: list[Setting], key: str) -> Setting:
 
 
 def change(home: Home, environ: Mapping[str, str], key: str, typed: str) -> tuple[object, object]:
-    """Set one value in moot.toml; answers with what was there before and what is now."""
-    [done] = change_all(home, environ, {key: typed})
-    return done
+    """Set one value in moot.toml; returns the value before and the new one."""
+    [result] = change_all(home, environ, {key: typed})
+    return result
 
 
 def change_all(
     home: Home, environ: Mapping[str, str], typed: Mapping[str, str]
 ) -> list[tuple[object, object]]:
-    """Set values in moot.toml, all or none: nothing is written unless the whole file then loads. For each what
-    was there before, and what is now."""
+    """Set values in moot.toml, all or none: nothing is written unless the whole file then loads. Returns the value
+    before and the new one for each."""
     text, line_end = text_of(home)
     try:
         tree = tomllib.loads(text)
     except ValueError:
         parse(text.encode(), environ, file=str(home.toml), folder=home.path)  # says where and why
         raise
-    known = {_key(path, tree): (path, fact) for _, path, fact in variables(tree)}
+    settable = {_key(path, tree): (path, fact) for _, path, fact in variables(tree)}
     changes: list[tuple[object, object]] = []
-    for key, wanted in typed.items():
-        if key not in known:
-            raise _unknown(key, list(known), tree)
-        path, fact = known[key]
-        if fact.secret and HIDDEN in wanted:
+    for key, value_text in typed.items():
+        if key not in settable:
+            raise _unknown(key, list(settable), tree)
+        path, fact = settable[key]
+        if fact.secret and HIDDEN in value_text:
             raise BadValue(
                 f"{key} has {HIDDEN} in place of a secret, as it is shown",
                 fix=(f"write it out, or better ${{VARIABLE}}, and set {key} again",),
             )
-        value = read_as(key, wanted, fact)
-        text = _with_value(home, text, key, path, edits.literal(value, wanted))
+        value = read_as(key, value_text, fact)
+        text = _with_value(home, text, key, path, edits.literal(value, value_text))
         before = _at(tree, path)
         hidden = HIDDEN if fact.secret else None
         changes.append((before if before is None else hidden or before, hidden or value))
@@ -101,10 +101,10 @@ def change_all(
     return changes
 
 
-def _with_value(home: Home, text: str, key: str, path: positions.Path, written: str) -> str:
+def _with_value(home: Home, text: str, key: str, path: positions.Path, value_text: str) -> str:
     try:
-        return edits.with_value(text, path, written)
-    except (edits.Unplaced, positions.Lost) as reason:
+        return edits.with_value(text, path, value_text)
+    except (edits.Unplaced, positions.NotPlaced) as reason:
         raise BadSettings(
             f"cannot set {key} in {home.toml}: {reason}",
             fix=FIX,
@@ -116,7 +116,7 @@ def _with_value(home: Home, text: str, key: str, path: positions.Path, written: 
 
 
 def read_as(key: str, typed: str, fact: Fact, *, fix: Way | None = None) -> object:
-    """What somebody typed, as the value it stands for."""
+    """The value that a typed text stands for."""
     try:
         value = fact.takes.read(typed)
     except (ValueError, KeyError):
@@ -131,8 +131,8 @@ def read_as(key: str, typed: str, fact: Fact, *, fix: Way | None = None) -> obje
     return value
 
 
-def _unknown(key: str, known: list[str], tree: Tree) -> NotFound:
-    close = near(key, known)
+def _unknown(key: str, keys: list[str], tree: Tree) -> NotFound:
+    close = near(key, keys)
     section, _, rest = key.partition(".")
     if section == "agents" and rest and not close:
         names = ", ".join(str(row.get("name")) for row in tree.get("agents", [])) or "none"
@@ -157,27 +157,27 @@ def _key(path: positions.Path, tree: Tree) -> str:
 
 
 def _setting(
-    path: positions.Path, fact: Fact, written: Tree, tree: Tree, origins: Mapping[positions.Path, str]
+    path: positions.Path, fact: Fact, raw: Tree, tree: Tree, origins: Mapping[positions.Path, str]
 ) -> Setting:
-    value, source = _at(written, path), "file"
+    value, source = _at(raw, path), "file"
     if path in origins:
         value, source = _at(tree, path), "environment"
         value = HIDDEN if fact.secret else value
     elif value is None:
         value, source = _default(path), "default"
     elif fact.secret and isinstance(value, str):
-        value = concealed(value)
+        value = conceal(value)
     return Setting(_key(path, tree), value, source, path, fact)
 
 
-def concealed(address: str) -> str:
+def conceal(address: str) -> str:
     """An address without the passwords that are written in it."""
-    scheme, found, rest = address.partition("://")
+    scheme, separator, rest = address.partition("://")
     credentials, at, place = rest.rpartition("@")
     user, colon, password = credentials.partition(":")
     if colon and password and not password.startswith("${"):
         credentials = f"{user}:{HIDDEN}"
-    return _OPTION.sub(rf"\g<name>{HIDDEN}", f"{scheme}{found}{credentials}{at}{place}")
+    return _OPTION.sub(rf"\g<name>{HIDDEN}", f"{scheme}{separator}{credentials}{at}{place}")
 
 
 def _at(tree: Json, path: positions.Path) -> Json:

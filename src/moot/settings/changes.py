@@ -1,4 +1,4 @@
-"""What another moot.toml changes: which settings, which agents, and what of it can be taken in while a hub runs.
+"""What a new moot.toml changes: which settings, which agents, and what of that can be applied while a hub runs.
 
 Above: hub/process/settings_in_force.py takes it in. Below: the values. Not here: links, which are kept in the store.
 """
@@ -13,9 +13,9 @@ from moot.settings.schema.fields import TABLES
 from moot.settings.values import AgentSettings, Settings
 
 COUNTED_BY_DOORS: Final = ("message_bytes", "requests_per_second", "open_at_once")
-"""Limits that the doors have taken in when they were opened."""
+"""Limits that the doors read when they are opened."""
 WHOLE_SECTIONS: Final = ("templates", "bridges")
-"""Told of as a whole: they may hold secrets."""
+"""Reported without details: they may hold secrets."""
 
 
 class ChangedSetting(Struct, frozen=True):
@@ -24,21 +24,21 @@ class ChangedSetting(Struct, frozen=True):
     now: object
 
 
-def in_force(before: Settings, wanted: Settings) -> Settings:
-    """Of new settings what a hub can begin to heed at any time, and of the old ones all the rest."""
-    kept = {name: getattr(before.limits, name) for name in COUNTED_BY_DOORS}
+def in_force(before: Settings, new: Settings) -> Settings:
+    """The new settings as far as a running hub can apply them, and the old ones otherwise."""
+    limits_of_doors = {name: getattr(before.limits, name) for name in COUNTED_BY_DOORS}
     return structs.replace(
         before,
-        hub=structs.replace(before.hub, policy=wanted.hub.policy),
-        limits=structs.replace(wanted.limits, **kept),
-        groups=wanted.groups,
-        agents=wanted.agents,
-        links=wanted.links,
+        hub=structs.replace(before.hub, policy=new.hub.policy),
+        limits=structs.replace(new.limits, **limits_of_doors),
+        groups=new.groups,
+        agents=new.agents,
+        links=new.links,
     )
 
 
 def needs_restart(key: str) -> bool:
-    """Whether a running hub heeds a setting, such as `hub.port`, only when it starts again."""
+    """Whether a setting, such as `hub.port`, takes effect only when the hub starts again."""
     section, _, name = key.partition(".")
     if section == "limits":
         return name in COUNTED_BY_DOORS
@@ -46,7 +46,7 @@ def needs_restart(key: str) -> bool:
 
 
 def changed_settings(before: Settings, now: Settings) -> Iterator[ChangedSetting]:
-    """Everything that is set otherwise, but for agents and links."""
+    """All settings that differ, except agents and links."""
     for section, kind in TABLES.items():
         one, other = getattr(before, section), getattr(now, section)
         for field in structs.fields(kind) if one != other else ():
@@ -59,7 +59,7 @@ def changed_settings(before: Settings, now: Settings) -> Iterator[ChangedSetting
 
 
 def changed_fields(before: AgentSettings, now: AgentSettings) -> list[str]:
-    """What is otherwise about an agent, by the names of its settings."""
+    """The settings of an agent that differ, by name."""
     fields = structs.fields(AgentSettings)
     return [field.encode_name for field in fields if getattr(before, field.name) != getattr(now, field.name)]
 

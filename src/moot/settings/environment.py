@@ -1,10 +1,10 @@
 """Settings from the environment: `MOOT_SECTION__KEY` over the file, and `${NAME}` inside its values.
 
 Above: load.py, between parsing and checking. Below: schema/fields.py says which settings there are.
-Not here: `MOOT_HOME` and other names without a double underscore; whoever needs those reads them.
+Not here: `MOOT_HOME` and other names without a double underscore, which are read where they are used.
 
-Secrets stand in the environment or in a file of their own, never in moot.toml: a token written there in plain
-text is refused, and what stands in its place in an error is a dot or three.
+Secrets are in the environment or in a file of their own, never in moot.toml: a token written there in plain text is
+refused, and errors show … in its place.
 """
 
 import re
@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from moot.model.json import Json, JsonObject
-from moot.settings.problems import FIX, SettingProblem, did_you_mean, label, near, shown
+from moot.settings.problems import FIX, SettingProblem, as_toml, did_you_mean, label, near
 from moot.settings.schema import constraints
 from moot.settings.schema.fields import BRIDGES, FACTS, LISTS, SECRET_TABLE, TABLES, Fact
 from moot.settings.toml.positions import Path
@@ -26,12 +26,12 @@ _APART: Final = "__"
 _REFERENCE = re.compile(r"\$(\$?)\{([^{}]*)(\}?)")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FILE: Final = "file:"
-_LONGEST_FILE: Final = 64 * 1024
-_DEEPEST: Final = 32
+_MAX_FILE_BYTES: Final = 64 * 1024
+_MAX_DEPTH: Final = 32
 
 
 class Unfilled(ValueError):
-    """A reference that leads nowhere; says which and what to do."""
+    """A reference that cannot be resolved; the text says which, and what to do."""
 
 
 class Unset(Unfilled):
@@ -39,24 +39,24 @@ class Unset(Unfilled):
 
 
 def overlay(tree: Tree, environ: Mapping[str, str]) -> tuple[dict[Path, str], list[SettingProblem]]:
-    """Write every `MOOT_SECTION__KEY` into the tree. Answers which path came from which, what is wrong."""
+    """Write every `MOOT_SECTION__KEY` into the tree. Returns path → variable, and the problems."""
     origins: dict[Path, str] = {}
     problems: list[SettingProblem] = []
     for variable in sorted(environ):
         if not variable.startswith(_PREFIX) or _APART not in variable.removeprefix(_PREFIX):
             continue
-        meant = [(path, fact) for name, path, fact in variables(tree) if name == variable]
-        if len(meant) != 1:
-            problems.append(_ambiguous(variable) if meant else _unknown(variable, tree))
+        matching = [(path, fact) for name, path, fact in variables(tree) if name == variable]
+        if len(matching) != 1:
+            problems.append(_ambiguous(variable) if matching else _unknown(variable, tree))
             continue
-        path, fact = meant[0]
-        typed = environ[variable]
+        path, fact = matching[0]
+        value_text = environ[variable]
         try:
-            value = fact.takes.read(typed)
+            value = fact.takes.read(value_text)
         except (ValueError, KeyError):
             value = None
         if not fact.takes.fits(value):
-            quoted = "the value given" if fact.secret else shown(typed)
+            quoted = "the value given" if fact.secret else as_toml(value_text)
             words = f"{variable} = {quoted} is not {fact.takes.phrase}"
             problems.append(SettingProblem(path, words, variable=variable, fix=(f"unset {variable}",)))
         elif _put(tree, path, value):
@@ -77,23 +77,23 @@ def expand(
             problems.append(_plain_secret(path))
             continue
         try:
-            holder[key] = _REFERENCE.sub(lambda met: _filled(met, environ, folder), text)
+            holder[key] = _REFERENCE.sub(lambda match: _fill(match, environ, folder), text)
         except Unfilled as reason:
             if isinstance(reason, Unset) and _is_secret(path):
-                holder[key] = ""  # only the hub needs it: every other command works where it is not set
+                holder[key] = ""  # only the hub needs it: every other command works without it
                 continue
-            words = f"{label(path)} = {shown(text)} refers to {reason}"
+            words = f"{label(path)} = {as_toml(text)} refers to {reason}"
             problems.append(SettingProblem(path, words))
     return problems
 
 
 def variables(tree: Tree) -> Iterator[tuple[str, Path, Fact]]:
-    """Every variable that means something for these settings."""
+    """Every variable that sets one of these settings."""
     for section, kind in TABLES.items():
         yield from _fields((section,), FACTS[kind].items())
     for number, agent in enumerate(_rows(tree.get("agents"))):
         if isinstance(name := agent.get("name"), str):
-            yield from _fields(("agents", number), FACTS[AgentSettings].items(), called=name)
+            yield from _fields(("agents", number), FACTS[AgentSettings].items(), last_word=name)
     for name in _table(tree.get("templates")):
         yield from _fields(("templates", name), FACTS[TemplateSettings].items())
     for bridge, kind in BRIDGES.items():
@@ -105,13 +105,13 @@ def variables(tree: Tree) -> Iterator[tuple[str, Path, Fact]]:
             yield from _fields(("bridges", bridge, SECRET_TABLE), [(name, FACTS[kind][SECRET_TABLE])])
 
 
-def _fields(at: Path, facts: Any, called: str = "") -> Iterator[tuple[str, Path, Fact]]:
-    words = [str(part) for part in at[:-1]] + [called or str(at[-1])]
+def _fields(at: Path, facts: Any, last_word: str = "") -> Iterator[tuple[str, Path, Fact]]:
+    words = [str(part) for part in at[:-1]] + [last_word or str(at[-1])]
     for key, fact in facts:
-        yield _PREFIX + _APART.join(_spelled(word) for word in [*words, key]), (*at, key), fact
+        yield _PREFIX + _APART.join(_in_capitals(word) for word in [*words, key]), (*at, key), fact
 
 
-def _spelled(word: str) -> str:
+def _in_capitals(word: str) -> str:
     """A variable has no dash and no dot."""
     return word.upper().replace("-", "_").replace(".", "_")
 
@@ -135,7 +135,7 @@ def _unknown(variable: str, tree: Tree) -> SettingProblem:
 
 
 def _put(tree: Tree, path: Path, value: Json) -> bool:
-    """Not where the file has something other than a table on the way: that is a problem of its own."""
+    """Put a value into the tree; False if something on the path is not a table, which is a problem of its own."""
     holder: Json = tree
     for part in path[:-1]:
         if isinstance(part, str):
@@ -150,12 +150,12 @@ def _put(tree: Tree, path: Path, value: Json) -> bool:
 
 
 def _texts(tree: Tree) -> Iterator[tuple[Json, Json, Path]]:
-    """Every text with what holds it, each table and list before what is in it."""
+    """Every text with its container; tables and lists come before their contents."""
     waiting: list[tuple[Json, Path]] = [(tree, ())]
     while waiting:
         holder, path = waiting.pop()
-        if len(path) > _DEEPEST:
-            continue  # no setting is that deep: the checks refuse the key above
+        if len(path) > _MAX_DEPTH:
+            continue  # no setting is that deep: the checks refuse an outer key
         for key, value in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
             if isinstance(value, str):
                 yield holder, key, (*path, key)
@@ -163,16 +163,16 @@ def _texts(tree: Tree) -> Iterator[tuple[Json, Json, Path]]:
                 waiting.append((value, (*path, key)))
 
 
-def _filled(met: re.Match[str], environ: Mapping[str, str], folder: FilePath) -> str:
-    plain, name, closed = met.groups()
+def _fill(match: re.Match[str], environ: Mapping[str, str], folder: FilePath) -> str:
+    plain, name, closed = match.groups()
     if plain:
-        return met.group()[1:]
+        return match.group()[1:]
     if not closed:
         raise Unfilled('"${" without "}"; write $${ for a plain ${')
     if name.startswith(_FILE):
         return _contents(name.removeprefix(_FILE), environ, folder)
     if not _VARIABLE.fullmatch(name):
-        raise Unfilled(f"{shown(name)}, which cannot be a variable's name; write $${{ for a plain ${{")
+        raise Unfilled(f"{as_toml(name)}, which cannot be a variable's name; write $${{ for a plain ${{")
     if name not in environ:
         close = did_you_mean(near(name, [each for each in environ if each.isupper()]))
         raise Unset(f"the environment variable {name}, which is not set{close}")
@@ -184,17 +184,17 @@ def _contents(name: str, environ: Mapping[str, str], folder: FilePath) -> str:
     path = folder / (home + name[1:] if name.startswith("~/") else name)
     try:
         with path.open("rb") as file:
-            data = file.read(_LONGEST_FILE + 1)
-        if len(data) > _LONGEST_FILE:
-            raise Unfilled(f"the file {shown(name)}, which is longer than {_LONGEST_FILE} bytes")
+            data = file.read(_MAX_FILE_BYTES + 1)
+        if len(data) > _MAX_FILE_BYTES:
+            raise Unfilled(f"the file {as_toml(name)}, which is longer than {_MAX_FILE_BYTES} bytes")
         return data.decode("utf-8").strip()
     except UnicodeDecodeError:
-        raise Unfilled(f"the file {shown(name)}, which is not UTF-8 text") from None
+        raise Unfilled(f"the file {as_toml(name)}, which is not UTF-8 text") from None
     except (OSError, ValueError) as error:
         if isinstance(error, Unfilled):
             raise
         reason = getattr(error, "strerror", None) or "not a file name"
-        raise Unfilled(f"the file {shown(name)}, which cannot be read: {reason}") from None
+        raise Unfilled(f"the file {as_toml(name)}, which cannot be read: {reason}") from None
 
 
 def _is_secret(path: Path) -> bool:
@@ -207,11 +207,11 @@ def _is_secret(path: Path) -> bool:
 
 
 def _refers(text: str) -> bool:
-    return any(not met[1] for met in _REFERENCE.finditer(text))
+    return any(not match[1] for match in _REFERENCE.finditer(text))
 
 
 def _plain_secret(path: Path) -> SettingProblem:
-    name = "_".join(_spelled(str(part)) for part in path[1:] if part != SECRET_TABLE)
+    name = "_".join(_in_capitals(str(part)) for part in path[1:] if part != SECRET_TABLE)
     if not _VARIABLE.fullmatch(name):
         name = "NAME"
     words = f"{label(path)} contains a secret in plain text; expected {constraints.SECRET.phrase}"

@@ -1,4 +1,4 @@
-"""The one folder everything of an installation lives in: where it is, what is in it, who may look.
+"""The one folder that holds everything of an installation: where it is, what is in it, who may read it.
 
 Above: wiring and the command line. Below: nothing.
 Not here: what the files contain.
@@ -20,7 +20,7 @@ _PRIVATE: Final = 0o700
 
 
 def find_home(option: str | None, environ: Mapping[str, str]) -> Path:
-    """`--home`, else `MOOT_HOME`, else `~/.moot`; absolute, and not necessarily there yet."""
+    """`--home`, else `MOOT_HOME`, else `~/.moot`; absolute, and not necessarily existing."""
     if option is not None:
         return _absolute(option, "--home", environ)
     if environ.get("MOOT_HOME"):
@@ -58,12 +58,12 @@ class Home(Struct, frozen=True):
 
     @property
     def audit(self) -> Path:
-        """What is known of the audit outside the database."""
+        """What is stored of the audit outside the database."""
         return self.path / "audit"
 
     @property
     def run(self) -> Path:
-        """What is true only while something runs."""
+        """What exists only while something runs."""
         return self.path / "run"
 
     @property
@@ -99,7 +99,7 @@ class Home(Struct, frozen=True):
 
     @property
     def worktrees(self) -> Path:
-        """Checkouts of started agents: beside the home, and in no repository."""
+        """Checkouts of spawned agents: next to the home, and in no repository."""
         return self.path.with_name(f"{self.path.name}-worktrees")
 
     def folder(self, path: str) -> Path:
@@ -107,9 +107,9 @@ class Home(Struct, frozen=True):
         return (self.path / os.path.expanduser(path)).resolve()
 
     def overlaps(self, folder: Path) -> str:
-        """How a folder and the home lie in each other, as the end of a sentence; empty where they do not.
+        """How a folder and the home overlap, as the end of a sentence; empty if they do not.
 
-        What works in such a folder, a tool above all, could change who an agent is or read what is the owner's alone.
+        A tool that works in such a folder could change an agent's identity or read the owner's files.
         """
         home, place = self.path.resolve(), folder.resolve()
         if place == home:
@@ -131,11 +131,11 @@ class Home(Struct, frozen=True):
             self.audit,
         ):
             if inside.is_symlink():
-                raise _refused(inside, "is a link; expected a real folder", (f"rm {inside}",))
+                raise _refusal(inside, "is a link; expected a real folder", (f"rm {inside}",))
             _folder(inside, is_ours=True)
 
     def _looks_like_a_home(self) -> bool:
-        """Whether closing it to others is ours to do: a folder with other things in it is not."""
+        """Whether we may close it to other users: not if it is a folder with other things in it."""
         try:
             inside = set(os.listdir(self.path))
         except OSError:
@@ -147,37 +147,37 @@ def _folder(path: Path, *, is_ours: bool) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=_PRIVATE, exist_ok=True)
-        seen = path.stat()
+        status = path.stat()
     except FileExistsError:
-        raise _refused(path, "is not a folder", (f"mv {path} {path}.old",)) from None
+        raise _refusal(path, "is not a folder", (f"mv {path} {path}.old",)) from None
     except NotADirectoryError:
-        raise _refused(
+        raise _refusal(
             path, "is inside something that is not a folder", (Hint(Act.USE_ANOTHER_HOME),)
         ) from None
     except OSError as error:
-        raise _refused(path, f"cannot be created: {error.strerror}", (Hint(Act.USE_ANOTHER_HOME),)) from None
-    mode = stat.S_IMODE(seen.st_mode)
-    if mode & _OTHERS_WRITE and (seen.st_uid != os.geteuid() or not is_ours):
+        raise _refusal(path, f"cannot be created: {error.strerror}", (Hint(Act.USE_ANOTHER_HOME),)) from None
+    mode = stat.S_IMODE(status.st_mode)
+    if mode & _OTHERS_WRITE and (status.st_uid != os.geteuid() or not is_ours):
         problem = f"can be written by other users (mode {mode:04o}); expected a folder of yours, mode 0700"
-        raise _refused(path, problem, (f"chmod 700 {path}", Hint(Act.USE_ANOTHER_HOME)))
-    if is_ours and mode != _PRIVATE and seen.st_uid == os.geteuid():
+        raise _refusal(path, problem, (f"chmod 700 {path}", Hint(Act.USE_ANOTHER_HOME)))
+    if is_ours and mode != _PRIVATE and status.st_uid == os.geteuid():
         path.chmod(_PRIVATE)
 
 
 def _absolute(path: str, source: str, environ: Mapping[str, str]) -> Path:
     if not path.strip() or "\0" in path:
-        raise _refused(Path(), f"{source} is not a folder; expected a path such as ~/.moot", ())
+        raise _refusal(Path(), f"{source} is not a folder; expected a path such as ~/.moot", ())
     if path == "~" or path.startswith("~/"):
         path = (environ.get("HOME") or str(Path.home())) + path[1:]
     return Path(os.path.expanduser(path)).absolute()
 
 
-def _refused(path: Path, words: str, fix: tuple[Way, ...]) -> BadSettings:
-    named = path != Path()
+def _refusal(path: Path, words: str, fix: tuple[Way, ...]) -> BadSettings:
+    has_path = path != Path()
     return BadSettings(
-        f"the home {path} {words}" if named else words,
+        f"the home {path} {words}" if has_path else words,
         fix=fix,
-        file=str(path) if named else "",
+        file=str(path) if has_path else "",
         line=0,
         column=0,
         key="home",

@@ -4,7 +4,7 @@ Above: the command line and the hub read settings once and again on reload; when
 ones stay in force. Below: environment.py, schema/checks.py, toml/positions.py.
 Not here: watching the file, writing it.
 
-`read` answers with the file too: where each thing stands in it, for whoever finds a problem only later.
+`read` also returns the file with the position of everything in it, for problems that are found later.
 """
 
 import os
@@ -30,14 +30,14 @@ from moot.settings.schema.projects import overlapping
 from moot.settings.toml import positions
 from moot.settings.values import Settings
 
-LONGEST_FILE: Final = 1024 * 1024
-_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+MAX_FILE_BYTES: Final = 1024 * 1024
+_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _LONG_NUMBER = re.compile(r"[0-9][0-9_]{4000,}")
 _VALUES: Final = 'expected a text in quotes, such as "arya", a number, true, false, a [list] or a {table}'
 
 
 class SettingsFile(msgspec.Struct, frozen=True):
-    """moot.toml as it was read: what it says, and where."""
+    """moot.toml as it was read: its settings, and their positions."""
 
     settings: Settings
     document: Document = Document("moot.toml")
@@ -47,15 +47,15 @@ class SettingsFile(msgspec.Struct, frozen=True):
 
     def place(self, path: positions.Path) -> str:
         """File and line, as people write it: `moot.toml:14`."""
-        found = self.where.get(path)
-        if found is None:
+        span = self.where.get(path)
+        if span is None:
             return self.document.short
-        line, _ = positions.line_and_column(self.document.text, found.start)
+        line, _ = positions.line_and_column(self.document.text, span.start)
         return f"{self.document.short}:{line}"
 
     def refusal(self, problem: SettingProblem) -> BadSettings:
-        """For what is wrong with it in the eyes of whoever knows more than the file."""
-        return refusal(_placed([problem], self.where, {}), self.document)
+        """The error for a problem that was found outside this module."""
+        return refusal(_with_places([problem], self.where, {}), self.document)
 
 
 def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -69,13 +69,13 @@ def read(home: Home, environ: Mapping[str, str] = os.environ) -> SettingsFile:
 
 
 def data_of(home: Home) -> bytes:
-    """The bytes of moot.toml, no more than are looked at."""
+    """The bytes of moot.toml, up to just above the limit."""
     file = str(home.toml)
     try:
-        if home.toml.is_fifo():  # opening one waits for a writer who may never come
+        if home.toml.is_fifo():  # opening a pipe would wait for a writer
             raise _unreadable(file, "is a pipe; expected a file", (f"rm {file}",))
-        with home.toml.open("rb") as opened:
-            return opened.read(LONGEST_FILE + 1)
+        with home.toml.open("rb") as file_object:
+            return file_object.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         if home.toml.is_symlink():
             raise _unreadable(file, "is a link to a file that does not exist", (f"rm {file}",)) from None
@@ -102,28 +102,26 @@ def parse_file(data: bytes, environ: Mapping[str, str], *, file: str, folder: Pa
         tree = _tree(document)
         where = _places(document.text)
         origins, problems = overlay(tree, environ)
-        written = deepcopy(tree)
+        raw = deepcopy(tree)
         problems += expand(tree, origins, environ, folder)
-        problems += check(tree, written)
+        problems += check(tree, raw)
     except RecursionError:
         words = "is nested too deeply; expected tables of plain values"
         raise refusal([SettingProblem((), words, place=_deepest(document.text))], document) from None
     if not problems:
         problems += overlapping(tree, Home(folder))
     if problems:
-        raise refusal(_placed(problems, where, origins), document)
+        raise refusal(_with_places(problems, where, origins), document)
     _command_brains_do_one_thing_at_a_time(tree)
     try:
         settings = msgspec.convert(tree, Settings)
-    except (
-        msgspec.ValidationError
-    ) as error:  # schema/checks.py has missed something: still say it, if less well
+    except msgspec.ValidationError as error:  # schema/checks.py has missed something: report it, if less well
         raise refusal([SettingProblem((), f"is broken: {error}", place=_START)], document) from error
     return SettingsFile(settings, document, where, sha256(data).hexdigest())
 
 
 def terms(settings: Settings) -> Terms:
-    """What the verbs may ask about."""
+    """The settings as far as the verbs need them."""
     return Terms(
         groups=settings.groups,
         limits=settings.limits,
@@ -135,9 +133,9 @@ def terms(settings: Settings) -> Terms:
 
 
 def not_yet(settings: Settings) -> list[str]:
-    """What is set and checked but does nothing in this version, for `doctor` and `up` to say.
+    """Settings that are checked but do nothing in this version, for `doctor` and `up` to say.
 
-    Whoever builds a feature takes its line out of here.
+    Remove a line when its feature is built.
     """
     without_effect: dict[str, bool] = {}
     for agent in settings.agents:
@@ -149,9 +147,9 @@ _START = positions.TomlSpan(0, 0, 0)
 
 
 def _text(data: bytes, file: str) -> str:
-    if len(data) > LONGEST_FILE:
+    if len(data) > MAX_FILE_BYTES:
         raise _unreadable(
-            file, f"is longer than {LONGEST_FILE} bytes; expected a few kilobytes", (Hint(Act.RUN_DOCTOR),)
+            file, f"is longer than {MAX_FILE_BYTES} bytes; expected a few kilobytes", (Hint(Act.RUN_DOCTOR),)
         )
     try:
         text, wrong = data.decode("utf-8-sig"), ""
@@ -172,7 +170,7 @@ def _tree(document: Document) -> Tree:
         return tomllib.loads(document.text)
     except ValueError as error:  # not only TOMLDecodeError: a number of 5,000 digits is Python's own refusal
         message = str(error)
-        words = f"is not TOML: {message[:1].lower()}{_AT.sub('', message)[1:]}"
+        words = f"is not TOML: {message[:1].lower()}{_POSITION.sub('', message)[1:]}"
         at = _syntax_error_at(message, document.text)
         detail = _VALUES if message.startswith("Invalid value") else ""
         raise refusal(
@@ -181,48 +179,48 @@ def _tree(document: Document) -> Tree:
 
 
 def _syntax_error_at(message: str, text: str) -> int:
-    met = _AT.search(message)
-    if met is None:
+    match = _POSITION.search(message)
+    if match is None:
         long_number = _LONG_NUMBER.search(text)
         return long_number.start() if long_number else 0
-    return positions.offset_of(text, int(met[1]), int(met[2])) if met[1] else len(text.rstrip("\n"))
+    return positions.offset_of(text, int(match[1]), int(match[2])) if match[1] else len(text.rstrip("\n"))
 
 
 def _places(text: str) -> dict[positions.Path, positions.TomlSpan]:
     try:
         return positions.places(text)
     except (
-        positions.Lost
+        positions.NotPlaced
     ):  # a dialect of TOML newer than this walk: the error stays right, its place is coarse
         return {}
 
 
-def _placed(
+def _with_places(
     problems: list[SettingProblem],
     where: Mapping[positions.Path, positions.TomlSpan],
     origins: Mapping[positions.Path, str],
 ) -> list[SettingProblem]:
-    """Each problem with where it stands; one problem for each place is enough."""
-    found: dict[object, SettingProblem] = {}
+    """The problems with their places, one for each place."""
+    by_place: dict[object, SettingProblem] = {}
     for problem in problems:
         variable = problem.variable or origins.get(problem.path, "")
         if variable:
             words = problem.words if problem.variable else f"{variable}: {problem.words}"
             fix = problem.fix if problem.variable else (f"unset {variable}",)
-            put = msgspec.structs.replace(problem, words=words, variable=variable, fix=fix)
+            placed = msgspec.structs.replace(problem, words=words, variable=variable, fix=fix)
         else:
-            put = msgspec.structs.replace(problem, place=_nearest(problem.path, where))
-        found.setdefault(variable or problem.path, put)
-    return list(found.values())
+            placed = msgspec.structs.replace(problem, place=_nearest(problem.path, where))
+        by_place.setdefault(variable or problem.path, placed)
+    return list(by_place.values())
 
 
 def _nearest(path: positions.Path, where: Mapping[positions.Path, positions.TomlSpan]) -> positions.TomlSpan:
-    """The place of the key or, where the walk knows none, of what it is in."""
+    """The place of a key or, if it has none, of the table it is in."""
     return next((where[path[:depth]] for depth in range(len(path), 0, -1) if path[:depth] in where), _START)
 
 
 def _deepest(text: str) -> positions.TomlSpan:
-    """Python says only that it is too deep: the line with the most brackets and dots is where to look."""
+    """The line with the most brackets and dots: Python says only that the nesting is too deep, not where."""
     lines = text.split("\n")
     worst = max(range(len(lines)), key=lambda number: sum(lines[number].count(mark) for mark in "[{."))
     at = positions.offset_of(text, worst + 1, 1)

@@ -1,4 +1,4 @@
-"""What is wrong with the settings, and how it is told: file:line:column, the line, a caret, the way out.
+"""What is wrong with the settings, as people see it: file:line:column, the line, a caret, the way out.
 
 Above: schema/checks.py and environment.py find problems, load.py raises the first. Below: toml/positions.py, errors.
 Not here: deciding that something is wrong.
@@ -27,7 +27,7 @@ _SECRET_LINE = re.compile(r"\b(bots|token|api_key|\w*secret|\w*password)\b|://[^
 
 
 class SettingProblem(Struct, frozen=True):
-    """One thing wrong. `words` follow the place: `port = 99999 is not …`."""
+    """One problem. `words` follow the place: `port = 99999 is not …`."""
 
     path: Path
     words: str
@@ -35,10 +35,10 @@ class SettingProblem(Struct, frozen=True):
     suggestions: tuple[str, ...] = ()
     fix: tuple[Way, ...] = FIX
     place: TomlSpan | None = None
-    """Where in the file; None: not in the file but in `variable`, or nowhere to point at."""
+    """Where in the file; None if it is in `variable`, or has no place."""
     variable: str = ""
     secret: bool = False
-    """The value is not to be shown, not even in the line of the file."""
+    """The value must not be shown, not even in the line of the file."""
 
 
 class Document(Struct, frozen=True):
@@ -52,9 +52,9 @@ class Document(Struct, frozen=True):
         return self.file.replace("\\", "/").rsplit("/", 1)[-1]
 
 
-def near(word: str, known: Iterable[str]) -> tuple[str, ...]:
+def near(word: str, candidates: Iterable[str]) -> tuple[str, ...]:
     """Up to three known words that the writer may have meant."""
-    return tuple(get_close_matches(word.lower()[:_SHOWN_VALUE], list(known), n=3, cutoff=0.6))
+    return tuple(get_close_matches(word.lower()[:_SHOWN_VALUE], list(candidates), n=3, cutoff=0.6))
 
 
 def did_you_mean(suggestions: Sequence[str]) -> str:
@@ -72,14 +72,14 @@ def label(path: Path) -> str:
     return dotted(path[last:])
 
 
-def shown(value: object) -> str:
-    """A value as one would write it in TOML, short, and harmless on a terminal."""
+def as_toml(value: object) -> str:
+    """A value as it would be written in TOML, shortened, and safe to print on a terminal."""
     match value:
         case bool():
             return "true" if value else "false"
         case str():
             return '"' + _clean(value).replace('"', '\\"') + '"'
-        case int() if abs(value) >= _LONG_NUMBER:  # Python refuses to write out the longest
+        case int() if abs(value) >= _LONG_NUMBER:  # Python refuses to print very long numbers
             return "a number of many digits"
         case int() | float():
             return str(value)
@@ -135,7 +135,7 @@ def _excerpt(text: str, problem: SettingProblem) -> str:
 
 
 def _may_be_secret(before: str, line: str) -> bool:
-    """A broken line cannot be asked which setting it is, so whatever could be a token is not repeated."""
+    """Whether a broken line could hold a token: it is not known which setting it is, so such a line is not repeated."""
     headers = _HEADER.findall(before)
     in_bridges = bool(headers) and "bridges" in headers[-1]
     return "=" in line and (in_bridges or _SECRET_LINE.search(line) is not None)
@@ -148,7 +148,7 @@ def _width(letter: str) -> int:
 
 
 def _harmless(line: str) -> str:
-    """One character for one, so that the caret stays under its place."""
+    """The line with unsafe characters replaced one for one, so that the caret stays in its place."""
     return "".join(letter if letter.isprintable() or letter == "\t" else "\ufffd" for letter in line)
 
 

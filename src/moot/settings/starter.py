@@ -1,4 +1,4 @@
-"""The first moot.toml, with comments for whoever opens it, and the first files of an agent's workspace.
+"""The first moot.toml, with comments for people, and the first files of an agent's workspace.
 
 Above: `moot init`, `moot agents new`. Below: toml/edits.py, which writes values as TOML.
 """
@@ -11,7 +11,7 @@ from msgspec import Struct
 from moot import files
 from moot.settings.toml.edits import literal
 
-LONGEST_ROLE = 500
+MAX_ROLE_CHARACTERS = 500
 
 
 class StarterAgent(Struct, frozen=True):
@@ -65,12 +65,12 @@ def first_toml(user: str, agents: Sequence[StarterAgent]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text in which nothing is a reference."""
+    """A text in which `${` is not a reference."""
     return literal(text.replace("${", "$${"))
 
 
 def identity_files(agent: StarterAgent, user: str) -> dict[str, str]:
-    """What an agent that thinks with a model reads before every turn; to be rewritten by its owner."""
+    """The files that an agent with a model reads before every turn, for its owner to rewrite."""
     role = agent.role.rstrip(".") or "helps where it can"
     return {
         "SOUL.md": "You are calm and honest. You say what you know, what you guess and what you do not know.\n",
@@ -81,13 +81,13 @@ def identity_files(agent: StarterAgent, user: str) -> dict[str, str]:
 
 
 def write_workspace(folder: Path, agent: StarterAgent, user: str) -> list[Path]:
-    """The files that were not there; what is stays as it is."""
+    """Write missing files and return them; existing ones stay as they are."""
     texts = identity_files(agent, user).items()
     return [folder / name for name, words in texts if _is_new(folder.parent, (folder.name, name), words)]
 
 
 def write_new(path: Path, text: str) -> bool:
-    """Whether it was not there, and is now."""
+    """Write a file if there is none; whether it was written."""
     return _is_new(path.parent, (path.name,), text)
 
 

@@ -34,7 +34,7 @@ class AuditEntry(Shape, frozen=True):
             place=entry.place,
             at=when(entry.at),
             by=names(entry.by),
-            on_behalf_of=audit_sentence.called(entry.on_behalf_of, names) if entry.on_behalf_of else None,
+            on_behalf_of=audit_sentence.name_of(entry.on_behalf_of, names) if entry.on_behalf_of else None,
             door=entry.door.value,
             act=entry.act.value,
             subject=entry.subject,
@@ -59,7 +59,7 @@ class PurgedRecord(Shape, frozen=True):
 
     @classmethod
     def of(cls, gone: PurgedChain, names: Names) -> "PurgedRecord":
-        by = audit_sentence.called(gone.by, names)
+        by = audit_sentence.name_of(gone.by, names)
         return cls(gone.what, gone.name, gone.length, gone.head, by, when(gone.at))
 
 

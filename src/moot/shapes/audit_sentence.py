@@ -59,15 +59,15 @@ SENTENCES: Final[dict[Did, str]] = {
     Did.TOKEN_REVOKED: "revoked token {it} of {participant}",
 }
 PEOPLE: Final = frozenset({"agent", "as", "asked_by", "by", "from", "participant", "to"})
-"""What names somebody in the detail of an entry."""
+"""Keys of an entry's detail whose values are participants."""
 
 
 OF_THE_FILE: Final = frozenset({Did.CONFIG_REFUSED, Did.CONFIG_RELOADED})
-"""What the hub does with moot.toml; all else that comes by it the file says."""
+"""Acts of the hub on moot.toml; other acts through it are the file's own."""
 
 
 class _Words(dict[str, str]):
-    """What an entry does not say is left out of its sentence."""
+    """Values for a sentence; what an entry lacks is left out."""
 
     def __missing__(self, key: str) -> str:
         return ""
@@ -75,23 +75,23 @@ class _Words(dict[str, str]):
 
 def sentence(entry: AuditEntry, names: Names) -> str:
     it = entry.subject.partition(" ")[2]
-    words = _Words(it=called(it, names) if entry.subject.startswith("agent ") else it)
+    words = _Words(it=name_of(it, names) if entry.subject.startswith("agent ") else it)
     for key, value in entry.detail.items():
-        words[key] = called(value, names) if key in PEOPLE and isinstance(value, str) else str(value)
+        words[key] = name_of(value, names) if key in PEOPLE and isinstance(value, str) else str(value)
     what = SENTENCES[entry.act].format_map(words).replace(" )", ")")
-    counted = f", {entry.count} times" if entry.count > 1 else ""
-    return f"{_who(entry, names)} {what} by {entry.door.value}{counted}"
+    times = f", {entry.count} times" if entry.count > 1 else ""
+    return f"{_who(entry, names)} {what} by {entry.door.value}{times}"
 
 
 def _who(entry: AuditEntry, names: Names) -> str:
-    if entry.door is DoorName.CONFIG:  # whoever's file it is did not type it
+    if entry.door is DoorName.CONFIG:  # its owner did not type it
         return "Moot" if entry.act in OF_THE_FILE else "moot.toml"
     if entry.by == SYSTEM:
         return "Moot"
-    by = called(entry.by, names)
-    return f"{by} for {called(entry.on_behalf_of, names)}" if entry.on_behalf_of else by
+    by = name_of(entry.by, names)
+    return f"{by} for {name_of(entry.on_behalf_of, names)}" if entry.on_behalf_of else by
 
 
-def called(who: str, names: Names) -> str:
-    """Somebody's name; what is nobody's id stays as it is."""
+def name_of(who: str, names: Names) -> str:
+    """A participant's name; anything that is not an id stays as it is."""
     return names(ParticipantId(who))

@@ -1,6 +1,6 @@
 """Chats, accounts and posts of bridges as the outside sees them."""
 
-from moot.model.records.chat_apps import bridge as kept
+from moot.model.records.chat_apps import bridge as records
 from moot.shapes.shape import Names, Shape, when
 
 
@@ -20,7 +20,7 @@ class ChatElsewhere(Shape, frozen=True):
     updated_at: str | None
 
     @classmethod
-    def of(cls, chat: kept.BridgeChat) -> "ChatElsewhere":
+    def of(cls, chat: records.BridgeChat) -> "ChatElsewhere":
         return cls(
             bridge=chat.bridge,
             chat=chat.chat,
@@ -45,7 +45,7 @@ class LinkedAccount(Shape, frozen=True):
     created_at: str | None
 
     @classmethod
-    def of(cls, account: kept.BridgeAccount, names: Names) -> "LinkedAccount":
+    def of(cls, account: records.BridgeAccount, names: Names) -> "LinkedAccount":
         return cls(
             bridge=account.bridge,
             account=account.account,
@@ -80,7 +80,7 @@ class OutgoingPost(Shape, frozen=True):
     updated_at: str | None
 
     @classmethod
-    def of(cls, post: kept.BridgePost) -> "OutgoingPost":
+    def of(cls, post: records.BridgePost) -> "OutgoingPost":
         return cls(
             id=post.id,
             bridge=post.bridge,
@@ -108,7 +108,7 @@ class UnheardMessage(Shape, frozen=True):
     created_at: str | None
 
     @classmethod
-    def of(cls, arrival: kept.BridgeArrival) -> "UnheardMessage":
+    def of(cls, arrival: records.BridgeArrival) -> "UnheardMessage":
         return cls(
             bridge=arrival.bridge,
             key=arrival.key,

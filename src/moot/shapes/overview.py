@@ -6,7 +6,7 @@ from moot.model.message import ConversationGlance
 from moot.shapes.shape import Names, Shape
 from moot.shapes.talk import Conversation, Message
 
-SHOWN = 280
+MAX_PREVIEW_CHARACTERS = 280
 
 
 class LastMessage(Shape, frozen=True, rename={"sender": "from"}):
@@ -36,5 +36,7 @@ class ListedConversation(Conversation, frozen=True):
         if glance is None or glance.last is None:
             return cls(**fields)
         newest = Message.of(glance.last, names)
-        last = LastMessage(newest.id, newest.seq, newest.sender, newest.kind, newest.text[:SHOWN], newest.at)
+        last = LastMessage(
+            newest.id, newest.seq, newest.sender, newest.kind, newest.text[:MAX_PREVIEW_CHARACTERS], newest.at
+        )
         return cls(**fields, head=newest.seq, unread=glance.unread, last=last)

@@ -272,11 +272,11 @@ class Why(Shape, frozen=True):
 
     def __str__(self) -> str:
         """For people: what `print(await hub.why(id))` shows."""
-        answers = f", in answer to {self._called(str(self.cause['message']))}" if self.cause else ""
+        answers = f", in answer to {self._display_id(str(self.cause['message']))}" if self.cause else ""
         rows = [f"  {row}" for row in self.agents] or ["  there were no agents"]
-        return "\n".join((f"why {self._called(self.message)}{answers}", *rows))
+        return "\n".join((f"why {self._display_id(self.message)}{answers}", *rows))
 
-    def _called(self, message: str) -> str:
+    def _display_id(self, message: str) -> str:
         """A message as people call it, where it is in the same conversation."""
         (here, _, _), (there, _, seq) = self.message.rpartition(":"), message.rpartition(":")
         return f"{self.conversation}:{seq}" if self.conversation and here == there else message

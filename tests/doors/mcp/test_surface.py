@@ -7,7 +7,7 @@ import pytest
 from mcp_types import Tool
 from msgspec import json
 
-from moot.cli.mcp.relay import ASKED_AGAIN
+from moot.cli.mcp.relay import REPEATABLE_TOOLS
 from moot.doors.mcp.server import ALL_TOOLS, INSTRUCTIONS, server
 from moot.doors.mcp.tools import BY_NAME, TOOLS
 
@@ -75,7 +75,7 @@ def test_what_reads_says_so_and_nothing_destroys() -> None:
 
 def test_what_may_be_asked_twice_changes_nothing_or_is_handed_out_again() -> None:
     handing = {"check_messages", "wait_for_messages"}
-    assert {tool.name for tool in TOOLS if tool.reads} | handing == ASKED_AGAIN
+    assert {tool.name for tool in TOOLS if tool.reads} | handing == REPEATABLE_TOOLS
 
 
 def test_every_description_fits_a_line_and_every_argument_has_a_type() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from moot.settings.catalogue import concealed
+from moot.settings.catalogue import conceal
 
 
 @pytest.mark.parametrize(
@@ -16,16 +16,16 @@ from moot.settings.catalogue import concealed
     ],
 )
 def test_passwords_in_addresses_are_not_shown(written: str, seen: str) -> None:
-    assert concealed(written) == seen
+    assert conceal(written) == seen
 
 
 def test_options_with_secrets_are_not_shown_and_the_rest_is() -> None:
     address = "kafka://k.example:9092?sasl.username=moot&sasl.password=S3CRET&ssl.key.pem=S3CRET"
-    assert concealed(address) == "kafka://k.example:9092?sasl.username=moot&sasl.password=…&ssl.key.pem=…"
+    assert conceal(address) == "kafka://k.example:9092?sasl.username=moot&sasl.password=…&ssl.key.pem=…"
 
 
 def test_a_secret_with_an_ampersand_is_not_shown_from_there_on() -> None:
     assert (
-        concealed("kafka://k.example?sasl.password=S3C&RET&ssl.x=1")
+        conceal("kafka://k.example?sasl.password=S3C&RET&ssl.x=1")
         == "kafka://k.example?sasl.password=…&ssl.x=1"
     )

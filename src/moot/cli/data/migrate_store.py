@@ -14,7 +14,7 @@ from moot.cli.frame.session import Session
 from moot.cli.terminal.progress import InPlace
 from moot.hub.archive.backups import nothing_runs
 from moot.move_store import transfer_store
-from moot.settings.catalogue import concealed
+from moot.settings.catalogue import conceal
 from moot.storage import Transferred
 
 WIDTH = 24
@@ -68,7 +68,7 @@ def _tell(session: Session, done: Transferred, url: str, seconds: float) -> None
     say(f"  {done.origin} was not changed")
     say("To use it, set in moot.toml:")
     say("  [store]")
-    say(f'  url = "{concealed(url)}"')
+    say(f'  url = "{conceal(url)}"')
 
 
 class TransferBar:

@@ -23,7 +23,7 @@ from moot.rules.words.names import NameProblem, check_name, unique_slug
 from moot.settings.home import Home, find_home
 from moot.settings.load import load, parse
 from moot.settings.schema.constraints import BRAIN
-from moot.settings.starter import LONGEST_ROLE, StarterAgent, first_toml, write_new, write_workspace
+from moot.settings.starter import MAX_ROLE_CHARACTERS, StarterAgent, first_toml, write_new, write_workspace
 
 DEMO: Final = "demo"
 CLI: Final = "command:"
@@ -98,8 +98,8 @@ def _user(name: str) -> str:
 def _agent(line: str) -> StarterAgent:
     name, _, role = line.partition(":")
     role = " ".join(role.split())
-    if len(role) > LONGEST_ROLE:
-        raise BadValue(f"the role of {name.strip()} is longer than {LONGEST_ROLE} characters")
+    if len(role) > MAX_ROLE_CHARACTERS:
+        raise BadValue(f"the role of {name.strip()} is longer than {MAX_ROLE_CHARACTERS} characters")
     return StarterAgent(name.strip().lstrip("@"), role)
 
 

@@ -195,15 +195,15 @@ def _looked(session: Session, wanted: SettingsFile) -> shapes.AppliedLinks:
 
 
 def _read(file: str) -> SettingsFile:
-    from moot.settings.load import LONGEST_FILE  # noqa: PLC0415
+    from moot.settings.load import MAX_FILE_BYTES  # noqa: PLC0415
     from moot.settings.toml.links import read_list  # noqa: PLC0415
 
     if file == STANDARD:
-        return read_list(sys.stdin.buffer.read(LONGEST_FILE + 1), "standard input")
+        return read_list(sys.stdin.buffer.read(MAX_FILE_BYTES + 1), "standard input")
     path = Path(os.path.expanduser(file))
     try:
         with path.open("rb") as opened:
-            data = opened.read(LONGEST_FILE + 1)
+            data = opened.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise NotFound(
             f"there is no file {path}", what="file", ref=str(path), fix=(f"moot topology export {path}",)

@@ -1,4 +1,4 @@
-"""`moot mcp hook`: run by a client's own hooks. Quick, silent, and never the reason why a session stumbles."""
+"""`moot mcp hook`: run by a client's own hooks. Quick, silent, and never the reason why a session fails."""
 
 import json
 import os
@@ -11,8 +11,8 @@ from moot.cli.frame.session import Session
 from moot.cli.mcp.command import mcp
 from moot.model.json import JsonObject
 
-LONGEST = 16 << 20
-"""Bytes of an event that are read: a prompt is part of it."""
+MAX_EVENT_BYTES = 16 << 20
+"""An event includes a whole prompt."""
 
 
 @mcp.command(
@@ -31,15 +31,15 @@ LONGEST = 16 << 20
 @click.pass_obj
 def hook(session: Session, event: str, client: str, agent: str) -> None:
     """Deliver waiting messages to the session that runs this hook."""
-    if streams.is_output_closed():  # what nobody reads must not count as delivered
+    if streams.is_output_closed():  # what cannot be read must not count as delivered
         return
     from moot.cli.mcp.hooks import run_hook  # noqa: PLC0415  the other verbs do without it
 
-    moment = run_hook.read_moment(event, client, sys.stdin.buffer.read(LONGEST), os.environ, agent)
+    moment = run_hook.read_moment(event, client, sys.stdin.buffer.read(MAX_EVENT_BYTES), os.environ, agent)
     run_hook.run(session.home_folder(), moment, _say)
 
 
 def _say(answer: JsonObject) -> None:
-    """To the client, and all the way: what stays in a buffer of ours it will never see."""
+    """Write to the client and flush: what stays in our buffer it would never see."""
     click.echo(json.dumps(answer, ensure_ascii=False), color=False)
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""`moot mcp install|uninstall|status`: connect coding CLIs, let them go again, say how they stand."""
+"""`moot mcp install|uninstall|status`: connect coding CLIs, disconnect them, show their state."""
 
 import sys
 from typing import cast
@@ -9,8 +9,8 @@ from moot.cli.frame.exit_codes import FAILED, OK
 from moot.cli.frame.session import Session
 from moot.cli.mcp.command import mcp
 
-KNOWN = ("claude", "codex", "gemini", "antigravity", "vscode")
-NAMES = click.argument("names", nargs=-1, type=click.Choice(KNOWN), metavar="[CLIENT]...")
+CLIENT_NAMES = ("claude", "codex", "gemini", "antigravity", "vscode")
+NAMES = click.argument("names", nargs=-1, type=click.Choice(CLIENT_NAMES), metavar="[CLIENT]...")
 
 
 @mcp.command(

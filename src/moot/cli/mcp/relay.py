@@ -1,9 +1,9 @@
 """`moot mcp` between a client's pipes and a hub: light, and it outlives the hub.
 
 Messages pass through unread, except that the shim remembers which requests have no answer yet and how the client
-introduced itself. With a hub running it is a thin line to that hub. Without one it opens the home itself; the SDK is
-imported only then. When the hub goes, the shim finds the next way in, introduces the client again, asks again what can
-be asked twice, and says of the rest that nobody knows what became of it.
+introduced itself. With a hub running it only forwards. Without one it opens the home itself; the SDK is imported only
+then. When the hub goes, the shim opens the next way in, introduces the client again, repeats what can be repeated, and
+answers the other open requests with an error that says their outcome is unknown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from moot.model.json import Json, JsonObject
 from moot.settings.home import Home
 
 RpcMessage = JsonObject
-ASKED_AGAIN: Final = frozenset(
+REPEATABLE_TOOLS: Final = frozenset(
     {
         "check_messages",
         "list_agents",
@@ -34,18 +34,18 @@ ASKED_AGAIN: Final = frozenset(
         "why",
     }
 )
-"""Tools that can be called twice for once; a test holds this against the table of tools."""
+"""Tools that may be called twice; a test compares this with the table of tools."""
 CALL: Final = "tools/call"
 PARSE_ERROR, LOST = -32700, -32000
-LAST_SECONDS: Final = 2.0
-"""For how long what was asked is still answered when the client has closed its end."""
+LAST_ANSWER_SECONDS: Final = 2.0
+"""How long open requests may still be answered after the client has closed its end."""
 CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
 _read: Decoder[object] = Decoder()
 _encode = Encoder().encode
 
 
 class Way(Protocol):
-    """A way to whoever answers."""
+    """A connection to the MCP server: a running hub, or this process."""
 
     def say(self, message: RpcMessage) -> None: ...
     async def close(self) -> None: ...
@@ -64,17 +64,17 @@ class ThroughHub:
         home: Home,
         whence: RpcMessage,
         on_message: Callable[[RpcMessage], None],
-        gone: Callable[[], None],
+        on_gone: Callable[[], None],
         on_shut: Callable[[], None],
     ) -> ThroughHub:
         transport = SocketTransport()
         await transport.open(home.hub_sock)
         try:
             number, _ = await transport.visit("mcp", on_message, on_shut, **whence)
-        except BaseException:  # it has no door for us, since it is being stopped, or we are
+        except BaseException:  # the hub or this process is being stopped
             await transport.close()
             raise
-        transport.gone = gone
+        transport.gone = on_gone
         return cls(transport, number)
 
     def say(self, message: RpcMessage) -> None:
@@ -86,11 +86,11 @@ class ThroughHub:
 
 
 class InProcess:
-    """The home opened here; for where no hub runs."""
+    """The home opened in this process, when no hub runs."""
 
-    def __init__(self, visit: Any, opened: AsyncExitStack, on_shut: Callable[[], None]) -> None:
+    def __init__(self, visit: Any, stack: AsyncExitStack, on_shut: Callable[[], None]) -> None:
         self._visit = visit
-        self._opened = opened
+        self._stack = stack
         self._watching = asyncio.get_running_loop().create_task(visit.until_ended())
         self._watching.add_done_callback(lambda watching: None if watching.cancelled() else on_shut())
 
@@ -105,10 +105,10 @@ class InProcess:
         from moot.doors.mcp.start import opener  # noqa: PLC0415
         from moot.hub import Hub  # noqa: PLC0415
 
-        async with AsyncExitStack() as opened:
-            hub = await opened.enter_async_context(Hub.open(home.path))
-            visit = await opened.enter_async_context(opener(hub)(whence, on_message))
-            return cls(visit, opened.pop_all(), on_shut)
+        async with AsyncExitStack() as stack:
+            hub = await stack.enter_async_context(Hub.open(home.path))
+            visit = await stack.enter_async_context(opener(hub)(whence, on_message))
+            return cls(visit, stack.pop_all(), on_shut)
         raise AssertionError("unreachable")
 
     def say(self, message: RpcMessage) -> None:
@@ -116,7 +116,7 @@ class InProcess:
 
     async def close(self) -> None:
         self._watching.cancel()
-        await self._opened.aclose()
+        await self._stack.aclose()
 
 
 class Shim:
@@ -130,31 +130,31 @@ class Shim:
         """The session failed while whoever ran it is still there: one of its requests may be the cause."""
         self._open_requests: dict[object, RpcMessage] = {}
         self._introduction: list[RpcMessage] = []
-        """`initialize` and what followed it; a client of the newer protocol needs none."""
+        """`initialize` and what followed it; empty for a client of the newer protocol."""
         self._swallowed: set[object] = set()
         self._numbers = itertools.count(1)
-        self._changing = asyncio.Lock()
+        self._way_lock = asyncio.Lock()
         self._quiet = asyncio.Event()
-        """Set whenever an answer leaves nothing open."""
+        """Set when the last open request is answered."""
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
-        """Until the client closes its end."""
-        mending = asyncio.get_running_loop().create_task(self._mend())
+        """Serve until the client closes its end."""
+        reconnecting = asyncio.get_running_loop().create_task(self._reconnect_forever())
         try:
             async for line in lines:
                 await self._from_client(line)
-            await self._answered()
+            await self._wait_for_answers()
         finally:
-            mending.cancel()
-            await asyncio.wait([mending])
+            reconnecting.cancel()
+            await asyncio.wait([reconnecting])
             if self._way is not None:
                 await self._way.close()
 
-    async def _answered(self) -> None:
-        """The client says no more; it may still want to hear what it asked for."""
+    async def _wait_for_answers(self) -> None:
+        """After the client closed its end, wait a moment for the answers to its open requests."""
         if self._open_requests:
             with suppress(TimeoutError):
-                async with asyncio.timeout(LAST_SECONDS):
+                async with asyncio.timeout(LAST_ANSWER_SECONDS):
                     await self._quiet.wait()
 
     # --- from the client ---------------------------------------------------------------------------------
@@ -167,10 +167,10 @@ class Shim:
         except (DecodeError, RecursionError) as wrong:
             self._send(_error(None, PARSE_ERROR, f"this is not JSON: {wrong}"))
             return
-        async with self._changing:
+        async with self._way_lock:
             if self._way is None:
-                self._whence = {**self._whence, **_client_named(self._whence, message)}
-                self._way = await self._opened()
+                self._whence = {**self._whence, **_client_of(self._whence, message)}
+                self._way = await self._open_way()
                 self._introduce(self._way)
         self._remember(message)
         self._pass_on(message)
@@ -191,7 +191,7 @@ class Shim:
         try:
             if self._way is not None:
                 self._way.say(message)
-        except HubAbsent:  # it has just gone; what is open is taken up by _mend
+        except HubAbsent:  # it has just gone; _reconnect_forever handles what is open
             self._broken.set()
 
     # --- to the client -----------------------------------------------------------------------------------
@@ -202,10 +202,10 @@ class Shim:
             self._swallowed.discard(number)
             return
         if "method" not in message:
-            self._close(number)
+            self._close_request(number)
         self._send(message)
 
-    def _close(self, number: object) -> None:
+    def _close_request(self, number: object) -> None:
         self._open_requests.pop(number, None)
         if not self._open_requests:
             self._quiet.set()
@@ -215,7 +215,7 @@ class Shim:
 
     # --- the way -----------------------------------------------------------------------------------------
 
-    async def _opened(self) -> Way:
+    async def _open_way(self) -> Way:
         try:
             return await ThroughHub.open(
                 self._home, self._whence, self._on_message, self._broken.set, self._on_shut
@@ -227,23 +227,23 @@ class Shim:
         self._is_shut = True
         self._broken.set()
 
-    async def _mend(self) -> None:
-        """When the hub has gone: another way in, and what was open is asked again, or told to be lost."""
+    async def _reconnect_forever(self) -> None:
+        """Whenever the hub has gone, open another way in and repeat or fail the open requests."""
         while True:
             await self._broken.wait()
-            async with self._changing:
+            async with self._way_lock:
                 self._broken.clear()
                 way, self._way = self._way, None
                 if self._is_shut:
                     await self._end_failed(way)
                     continue
                 try:
-                    self._way = await self._opened()
+                    self._way = await self._open_way()
                 except MootError as trouble:  # the next message of the client tries again
-                    self._give_up(trouble.title)
+                    self._fail_open_requests(trouble.title)
                     continue
                 self._introduce(self._way)
-                self._take_up(self._way)
+                self._repeat_open_requests(self._way)
 
     async def _end_failed(self, way: Way | None) -> None:
         """What was open is answered as failed and not asked again, since it could end the next session too. The next
@@ -251,22 +251,22 @@ class Shim:
         self._is_shut = False
         if way is not None:
             await way.close()
-        self._give_up(
+        self._fail_open_requests(
             "Moot's MCP session failed before it answered; check what was done before you repeat it"
         )
 
-    def _take_up(self, way: Way) -> None:
+    def _repeat_open_requests(self, way: Way) -> None:
         for number, request in list(self._open_requests.items()):
-            if _can_be_asked_again(request):
+            if _is_repeatable(request):
                 way.say(request)
             else:
-                self._send(_lost(number, request))
-                self._close(number)
+                self._send(_lost_answer(number, request))
+                self._close_request(number)
 
-    def _give_up(self, why: str) -> None:
+    def _fail_open_requests(self, why: str) -> None:
         for number in list(self._open_requests):
             self._send(_error(number, LOST, why))
-            self._close(number)
+            self._close_request(number)
 
     def _introduce(self, way: Way) -> None:
         for message in self._introduction:
@@ -278,8 +278,8 @@ class Shim:
                 way.say(message)
 
 
-def _client_named(whence: RpcMessage, message: object) -> RpcMessage:
-    """Which client it is, as it says itself, where nobody said it before."""
+def _client_of(whence: RpcMessage, message: object) -> RpcMessage:
+    """The client's name as it introduced itself, unless it was given before."""
     if whence.get("name") or whence.get("client") or not isinstance(message, dict):
         return {}
     params = message.get("params")
@@ -290,12 +290,14 @@ def _client_named(whence: RpcMessage, message: object) -> RpcMessage:
     return {"client": name} if isinstance(name, str) and name else {"client": "mcp"}
 
 
-def _can_be_asked_again(request: RpcMessage) -> bool:
+def _is_repeatable(request: RpcMessage) -> bool:
     params = request.get("params")
-    return request.get("method") != CALL or (isinstance(params, dict) and params.get("name") in ASKED_AGAIN)
+    return request.get("method") != CALL or (
+        isinstance(params, dict) and params.get("name") in REPEATABLE_TOOLS
+    )
 
 
-def _lost(number: object, request: RpcMessage) -> RpcMessage:
+def _lost_answer(number: object, request: RpcMessage) -> RpcMessage:
     text = (
         "the hub stopped before it answered, so this may or may not have been done; check with "
         "check_messages or read_conversation before you repeat it"

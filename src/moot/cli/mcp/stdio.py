@@ -11,7 +11,7 @@ from moot.cli.frame.session import Session
 from moot.cli.mcp.relay import Shim
 from moot.model.json import JsonObject
 
-LONGEST_LINE = 1 << 23
+MAX_LINE_BYTES = 1 << 23
 
 
 def serve(session: Session, whence: JsonObject) -> None:
@@ -25,7 +25,7 @@ async def _serve(shim: Shim) -> None:
 
 def _writer() -> Callable[[bytes], None]:
     out = sys.stdout.buffer
-    sys.stdout = sys.stderr  # whatever else is printed here must not stand between the messages
+    sys.stdout = sys.stderr  # other output must not get between the messages
 
     def write(line: bytes) -> None:
         out.write(line)
@@ -35,13 +35,13 @@ def _writer() -> Callable[[bytes], None]:
 
 
 async def _lines() -> AsyncIterator[bytes]:
-    """Standard input, line by line, whatever it is. A file or `/dev/null` has all it will ever have."""
+    """Standard input, line by line. A file or `/dev/null` is read directly: it never has to be waited for."""
     mode = os.fstat(0).st_mode
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0)):
         for line in sys.stdin.buffer:
             yield line
         return
-    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+    reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     loop = asyncio.get_running_loop()
     transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     try:

@@ -1,4 +1,4 @@
-"""The way to a hub for a program that does one thing and leaves: whoever calls waits for the answer, and nothing else.
+"""The transport for a program that makes a few calls and exits: it blocks until each answer.
 
 The same lines over the same socket as `SocketTransport`, and the calls that sdk/ declares, by the names that the socket
 knows. Light on purpose: a loop, the declarations and the shapes of answers take longer to import than a call takes, so
@@ -37,29 +37,29 @@ class BlockingConnection:
 
     @classmethod
     def find(cls, path: str) -> BlockingConnection | None:
-        """The hub behind a socket; None where nobody answers like one."""
+        """The hub behind a socket; None if no hub answers there."""
         connection = socket.socket(socket.AF_UNIX)
         try:
             connection.settimeout(GREETING_SECONDS)
             _connect(connection, path)
-            found = cls(connection)
-            found._send({"hello": 1, "door": "cli"})
-            found.name = str(found._next("hello")["hello"]["name"])
+            hub = cls(connection)
+            hub._send({"hello": 1, "door": "cli"})
+            hub.name = str(hub._next("hello")["hello"]["name"])
             connection.settimeout(None)
         except (OSError, ValueError, LookupError, TypeError):
             connection.close()
             return None
-        return found
+        return hub
 
     def close(self) -> None:
         self._incoming.close()
         self._connection.close()
 
-    def call(self, method: str, speaker: str | None = None, /, **named: Any) -> Any:
+    def call(self, method: str, speaker: str | None = None, /, **arguments: Any) -> Any:
         """Call a method of the hub; what it refuses is raised as the class that it raised."""
         self._number += 1
         try:
-            self._send({"call": self._number, "do": method, "as": speaker, "in": None, "with": named})
+            self._send({"call": self._number, "do": method, "as": speaker, "in": None, "with": arguments})
             answer = self._next("answer")
         except (OSError, ValueError):
             self.is_lost = True
@@ -74,7 +74,7 @@ class BlockingConnection:
         self._connection.sendall(json.dumps(line).encode() + b"\n")
 
     def _next(self, kind: str) -> JsonObject:
-        """The next line of this kind; there is one question at a time, so it answers that."""
+        """The next line of this kind; there is only one call at a time, so it is the answer."""
         while line := self._incoming.readline():
             answer = json.loads(line)
             if isinstance(answer, dict) and kind in answer:
@@ -83,7 +83,7 @@ class BlockingConnection:
 
 
 def _connect(connection: socket.socket, path: str) -> None:
-    """Only a process of the same user is spoken to."""
+    """Connect, only to a process of the same user."""
     if len(os.fsencode(path)) <= MAX_ADDRESS_BYTES:
         connection.connect(path)
     else:

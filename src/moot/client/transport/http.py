@@ -1,4 +1,4 @@
-"""The way to a hub over HTTP. It goes on where a connection is lost, if nothing can happen twice by that.
+"""The transport to a hub over HTTP. It retries after a lost connection if nothing can be done twice by that.
 
 A request is repeated when nobody answered at all, when the door says that it came too often or at a bad moment, and,
 where it reads or has a key, when the connection broke before an answer; for a few seconds, then the caller is told.
@@ -24,19 +24,19 @@ from moot.sdk.call import DeclaredCall
 from moot.sdk.request import HttpCall, HttpRequest
 
 RETRY_SECONDS = 5.0
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+FIRST_PAUSE, MAX_PAUSE = 0.05, 1.0
 ANSWER_SECONDS = 30.0
 """How long an answer may take, beyond what the request itself asks to wait."""
 STREAM_SECONDS = 45.0
 """A stream sends something every 15 s; one that is silent for this long is dead."""
 PATIENCE_SECONDS = 60.0
 """How long a stream looks for a hub that has gone."""
-LARGEST_EVENT = 64 * 1024 * 1024
+MAX_EVENT_BYTES = 64 * 1024 * 1024
 IDLE_SECONDS = 4.0
 """The server closes a connection that is unused for five."""
 NOT_OURS = ("type", "status")
-OVER = frozenset({"lagged", "server_restarting"})
-"""With these a stream ends; it is taken up again behind the last event."""
+STREAM_ENDINGS = frozenset({"lagged", "server_restarting"})
+"""Events that end a stream; it continues after the last event."""
 PROBLEM = "application/problem+json"
 BAD, TOO_OFTEN, BAD_MOMENT = 400, 429, 503
 
@@ -56,7 +56,7 @@ class HttpTransport:
             headers={"Authorization": f"Bearer {token}", "User-Agent": f"moot/{__version__}"},
             timeout=httpx2.Timeout(ANSWER_SECONDS, pool=None),
             limits=httpx2.Limits(max_connections=256, keepalive_expiry=IDLE_SECONDS),
-            trust_env=not nearby,  # what stays on this machine goes through no proxy
+            trust_env=not nearby,  # no proxy for connections within this machine
         )
 
     def with_token(self, token: str, name: str) -> "HttpTransport":
@@ -70,53 +70,53 @@ class HttpTransport:
 
     # --- calls -------------------------------------------------------------------------------------------
 
-    async def call(self, call: DeclaredCall, voice: Voice, /, **named: Any) -> Any:
-        async def ask(http: HttpCall, answer: Any, /, **named: Any) -> Any:
-            return await self.ask(http, answer, voice, **named)
+    async def call(self, call: DeclaredCall, voice: Voice, /, **arguments: Any) -> Any:
+        async def ask(http: HttpCall, answer: Any, /, **arguments: Any) -> Any:
+            return await self.ask(http, answer, voice, **arguments)
 
         several = SEVERAL.get(call.name)
         if several is not None:
-            return await several(ask, call.answer, **named)
-        return await self.ask(call.over_http(), call.answer, voice, **named)
+            return await several(ask, call.answer, **arguments)
+        return await self.ask(call.over_http(), call.answer, voice, **arguments)
 
-    async def ask(self, http: HttpCall, answer: Any, voice: Voice, /, **named: Any) -> Any:
+    async def ask(self, http: HttpCall, answer: Any, voice: Voice, /, **arguments: Any) -> Any:
         """One request; its answer is read as this type."""
-        request = http.request(named, voice.speaker or self.name)
-        seconds = ANSWER_SECONDS + float(named.get("timeout") or 0.0)
-        response = await self._answered(request, voice, http.repeatable(named), seconds)
+        request = http.request(arguments, voice.speaker or self.name)
+        seconds = ANSWER_SECONDS + float(arguments.get("timeout") or 0.0)
+        response = await self._request_with_retries(request, voice, http.repeatable(arguments), seconds)
         if not response.content or answer is object:
             return None
         try:
             content = PARTS.decode(response.content)[http.part] if http.part else response.content
             return decoder(cast(Hashable, answer)).decode(content)
         except (DecodeError, KeyError) as wrong:
-            raise self._no_hub(f"{type(wrong).__name__}: {wrong}") from wrong
+            raise self._not_a_hub(f"{type(wrong).__name__}: {wrong}") from wrong
 
-    async def _answered(
+    async def _request_with_retries(
         self, request: HttpRequest, voice: Voice, repeatable: bool, seconds: float
     ) -> httpx2.Response:
         clock = asyncio.get_running_loop().time
         until, pause = clock() + RETRY_SECONDS, FIRST_PAUSE
         while True:
             try:
-                response = await self._sent(request, voice, seconds)
-            except httpx2.TransportError as lost:
-                unsent = isinstance(lost, httpx2.ConnectError | httpx2.ConnectTimeout)
-                trouble: MootError = self._gone(lost)
-                again = unsent or repeatable
+                response = await self._send_once(request, voice, seconds)
+            except httpx2.TransportError as error:
+                unsent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+                trouble: MootError = self._unreachable(error)
+                is_retried = unsent or repeatable
             else:
                 if response.status_code < BAD:
                     return response
                 trouble = self._refusal(response)
-                again = _momentary(response, trouble, repeatable)
+                is_retried = _momentary(response, trouble, repeatable)
                 pause = max(pause, (trouble.retry_after_ms or 0) / 1000)
-            if not again or clock() + pause > until:
+            if not is_retried or clock() + pause > until:
                 raise trouble
             await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_PAUSE)
 
-    async def _sent(self, request: HttpRequest, voice: Voice, seconds: float) -> httpx2.Response:
-        headers = {**request.headers, **_spoken(voice)}
+    async def _send_once(self, request: HttpRequest, voice: Voice, seconds: float) -> httpx2.Response:
+        headers = {**request.headers, **_voice_headers(voice)}
         if request.body is not None:
             headers["Content-Type"] = "application/json"
         return await self._client.request(
@@ -143,31 +143,31 @@ class HttpTransport:
                     lost_at, pause = None, FIRST_PAUSE
                     if event is not None:
                         yield event
-            except httpx2.TransportError as lost:
+            except httpx2.TransportError as error:
                 lost_at = lost_at if lost_at is not None else clock()
                 if clock() + pause > lost_at + PATIENCE_SECONDS:
-                    raise self._gone(lost) from lost
+                    raise self._unreachable(error) from error
             await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_PAUSE)
 
     async def _stream(
-        self, voice: Voice, wanted: dict[str, Any], position: "StreamPosition"
+        self, voice: Voice, filters: dict[str, Any], position: "StreamPosition"
     ) -> AsyncIterator[shapes.Event | None]:
         """One connection's worth of events; None where there is only a sign of life."""
-        query = wanted if position.cursor is None else {**wanted, "after": str(position.cursor)}
+        query = filters if position.cursor is None else {**filters, "after": str(position.cursor)}
         async with self._client.sse(
             "/api/events",
             params=query,
-            headers=_spoken(voice),
+            headers=_voice_headers(voice),
             timeout=httpx2.Timeout(ANSWER_SECONDS, read=STREAM_SECONDS, pool=None),
-            max_event_size=LARGEST_EVENT,
+            max_event_size=MAX_EVENT_BYTES,
         ) as source:
             if source.response.status_code >= BAD:
                 await source.response.aread()
                 raise self._refusal(source.response)
             async for event in source:
-                position.reached(event.id)
-                if event.event in OVER:
+                position.advance(event.id)
+                if event.event in STREAM_ENDINGS:
                     return
                 yield position.read(event.event, event.data)
 
@@ -180,19 +180,19 @@ class HttpTransport:
             if media == PROBLEM:
                 fields = FACT.decode(response.content)
                 return error_from({key: value for key, value in fields.items() if key not in NOT_OURS})
-        return self._no_hub(f"it answers {response.status_code}, {media or 'with nothing'}")
+        return self._not_a_hub(f"it answers {response.status_code}, {media or 'with nothing'}")
 
-    def _no_hub(self, detail: str) -> HubAbsent:
+    def _not_a_hub(self, detail: str) -> HubAbsent:
         return HubAbsent(
             f"the server at {self.url} is not a Moot hub",
             detail=detail,
             fix=("check the address; the hub prints it when it starts",),
         )
 
-    def _gone(self, lost: Exception) -> HubAbsent:
+    def _unreachable(self, error: Exception) -> HubAbsent:
         return HubAbsent(
             f"no hub at {self.url}",
-            detail=str(lost) or type(lost).__name__,
+            detail=str(error) or type(error).__name__,
             fix=(Hint(Act.START_HUB), "check the address; it is in run/hub.json of the home"),
         )
 
@@ -203,12 +203,12 @@ class StreamPosition:
     def __init__(self, cursor: int | None) -> None:
         self.cursor = cursor
 
-    def reached(self, id: str) -> None:
+    def advance(self, id: str) -> None:
         if id:
             self.cursor = int(id)
 
     def read(self, kind: str, data: str) -> shapes.Event | None:
-        if not data or kind == "cursor":  # which stands in the id of the same frame
+        if not data or kind == "cursor":  # the cursor is in the id of the same frame
             return None
         if kind != "reset":
             event: shapes.Event = decoder(shapes.Event).decode(data)
@@ -218,13 +218,13 @@ class StreamPosition:
         return shapes.Event(None, kind, None, None, None, body)
 
 
-def _spoken(voice: Voice) -> dict[str, str]:
-    found = {"Moot-Act-As": voice.speaker, "Moot-Turn": voice.turn}
-    return {name: value for name, value in found.items() if value}
+def _voice_headers(voice: Voice) -> dict[str, str]:
+    headers = {"Moot-Act-As": voice.speaker, "Moot-Turn": voice.turn}
+    return {name: value for name, value in headers.items() if value}
 
 
 def _momentary(response: httpx2.Response, trouble: MootError, repeatable: bool) -> bool:
-    """Refused for now, by the door alone. What the hub's own limits refuse is the caller's to know."""
+    """Whether only the door refused it, for now. Refusals by the hub's own limits are the caller's to handle."""
     if response.status_code == TOO_OFTEN:
         return trouble.facts.get("limit") == "requests_per_second"
     return repeatable and response.status_code == BAD_MOMENT and "retry-after" in response.headers

@@ -15,7 +15,7 @@ PAGE = 500
 PIECE_SECONDS = 60.0
 """The longest wait of one request; a longer wait continues in the next."""
 BEYOND_ALL = 2**53
-"""After the last message there will ever be."""
+"""Above the seq of any message."""
 SETTLED_EVERYWHERE = HttpCall("GET", "/api/settled")
 """`settled` without a conversation."""
 
@@ -23,62 +23,62 @@ SETTLED_EVERYWHERE = HttpCall("GET", "/api/settled")
 class Fetch(Protocol):
     """One request: the answer, read as this type."""
 
-    async def __call__(self, http: HttpCall, answer: Any, /, **named: Any) -> Any: ...
+    async def __call__(self, http: HttpCall, answer: Any, /, **arguments: Any) -> Any: ...
 
 
 def _http(method: str) -> HttpCall:
     return CALLS[method].over_http()
 
 
-async def messages(fetch: Fetch, answer: Any, *, limit: int, **named: Any) -> Any:
+async def messages(fetch: Fetch, answer: Any, *, limit: int, **arguments: Any) -> Any:
     """Ascending; with `before` alone, the newest below it."""
-    if named.get("before") is not None and not named.get("after"):
-        return await _backwards(fetch, answer, limit, **named)
-    found: list[shapes.Message] = []
-    while len(found) < limit:
-        wanted = min(PAGE, limit - len(found))
-        page = await fetch(_http("messages"), answer, limit=wanted, **named)
-        found += page
-        if len(page) < wanted:
+    if arguments.get("before") is not None and not arguments.get("after"):
+        return await _newest_before(fetch, answer, limit, **arguments)
+    all_messages: list[shapes.Message] = []
+    while len(all_messages) < limit:
+        page_size = min(PAGE, limit - len(all_messages))
+        page = await fetch(_http("messages"), answer, limit=page_size, **arguments)
+        all_messages += page
+        if len(page) < page_size:
             break
-        named["after"] = page[-1].seq
-    return found
+        arguments["after"] = page[-1].seq
+    return all_messages
 
 
-async def _backwards(fetch: Fetch, answer: Any, limit: int, **named: Any) -> list[shapes.Message]:
-    found: list[shapes.Message] = []
-    while len(found) < limit:
-        wanted = min(PAGE, limit - len(found))
-        page = await fetch(_http("messages"), answer, limit=wanted, **named)
-        found = [*page, *found]
-        if len(page) < wanted:
+async def _newest_before(fetch: Fetch, answer: Any, limit: int, **arguments: Any) -> list[shapes.Message]:
+    all_messages: list[shapes.Message] = []
+    while len(all_messages) < limit:
+        page_size = min(PAGE, limit - len(all_messages))
+        page = await fetch(_http("messages"), answer, limit=page_size, **arguments)
+        all_messages = [*page, *all_messages]
+        if len(page) < page_size:
             break
-        named["before"] = page[0].seq
-    return found
+        arguments["before"] = page[0].seq
+    return all_messages
 
 
 async def newest(fetch: Fetch, answer: Any, *, limit: int, conversation: str) -> Any:
-    return await _backwards(fetch, answer, limit, conversation=conversation, before=BEYOND_ALL)
+    return await _newest_before(fetch, answer, limit, conversation=conversation, before=BEYOND_ALL)
 
 
-async def turns(fetch: Fetch, answer: Any, **named: Any) -> Any:
-    return await _all(fetch, "turns", answer, lambda turn: int(turn.id), **named)
+async def turns(fetch: Fetch, answer: Any, **arguments: Any) -> Any:
+    return await _all(fetch, "turns", answer, lambda turn: int(turn.id), **arguments)
 
 
-async def conversations(fetch: Fetch, answer: Any, **named: Any) -> Any:
-    return await _all(fetch, "conversations.list", answer, lambda one: one.id, **named)
+async def conversations(fetch: Fetch, answer: Any, **arguments: Any) -> Any:
+    return await _all(fetch, "conversations.list", answer, lambda one: one.id, **arguments)
 
 
 async def _all(
-    fetch: Fetch, method: str, answer: Any, cursor: Callable[[Any], Any], **named: Any
+    fetch: Fetch, method: str, answer: Any, cursor: Callable[[Any], Any], **arguments: Any
 ) -> list[Any]:
-    found: list[Any] = []
+    items: list[Any] = []
     while True:
-        page = await fetch(_http(method), answer, limit=PAGE, **named)
-        found += page
+        page = await fetch(_http(method), answer, limit=PAGE, **arguments)
+        items += page
         if len(page) < PAGE:
-            return found
-        named["after"] = cursor(page[-1])
+            return items
+        arguments["after"] = cursor(page[-1])
 
 
 # --- waits -----------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class SettledReply(shapes.Shape, frozen=True):
 async def settled(fetch: Fetch, answer: Any, *, timeout: float, conversation: str | None) -> None:  # noqa: ASYNC109
     until = Until(timeout)
     while True:
-        look = await _look(fetch, conversation, until.piece)
+        look = await _settled_reply(fetch, conversation, until.piece)
         if look.settled:
             return
         if until.over:
@@ -116,14 +116,14 @@ async def settled(fetch: Fetch, answer: Any, *, timeout: float, conversation: st
 
 
 async def unsettled(fetch: Fetch, answer: Any, *, conversation: str | None) -> list[shapes.Turn]:
-    return list((await _look(fetch, conversation, 0.0)).open)
+    return list((await _settled_reply(fetch, conversation, 0.0)).open)
 
 
-async def _look(fetch: Fetch, conversation: str | None, seconds: float) -> SettledReply:
+async def _settled_reply(fetch: Fetch, conversation: str | None, seconds: float) -> SettledReply:
     where = {"conversation": conversation} if conversation else {}
     http = _http("settled") if conversation else SETTLED_EVERYWHERE
-    found: SettledReply = await fetch(http, SettledReply, timeout=seconds, **where)
-    return found
+    reply: SettledReply = await fetch(http, SettledReply, timeout=seconds, **where)
+    return reply
 
 
 class AskOutcome(shapes.Shape, frozen=True):
@@ -132,11 +132,13 @@ class AskOutcome(shapes.Shape, frozen=True):
     error: dict[str, Any] | None
 
 
-async def answer_to(fetch: Fetch, answer: Any, *, timeout: float, target: str, **named: Any) -> Any:  # noqa: ASYNC109
-    """Each piece asks with the same key: the question is said once, and an answer that was missed is found."""
+async def answer_to(fetch: Fetch, answer: Any, *, timeout: float, target: str, **arguments: Any) -> Any:  # noqa: ASYNC109
+    """Each piece asks with the same key: the question is posted once, and an answer in between is not missed."""
     until = Until(timeout)
     while True:
-        reply: AskOutcome = await fetch(_http("ask"), AskOutcome, target=target, timeout=until.piece, **named)
+        reply: AskOutcome = await fetch(
+            _http("ask"), AskOutcome, target=target, timeout=until.piece, **arguments
+        )
         if reply.error is None:
             return reply.message
         outcome = error_from(reply.error)

@@ -1,7 +1,7 @@
-"""The way to a hub: a transport takes the calls that sdk/ declares and answers them, and it tells what happens.
+"""Transports to a hub: each carries the calls that sdk/ declares, and streams events.
 
-There are two, and whoever speaks over one need not know which: `SocketTransport` here, over the hub's socket in lines
-of JSON, and `HttpTransport` (http.py). A program that does one thing and leaves has blocking_socket.py.
+There are two, and their callers need not know which they use: `SocketTransport` here, over the hub's socket in lines
+of JSON, and `HttpTransport` (http.py). blocking_socket.py is for programs that make a few calls and exit.
 """
 
 import asyncio
@@ -28,12 +28,12 @@ MAX_QUICK = 256
 GREETING_SECONDS = 10.0
 
 PARTS: Decoder[dict[str, Raw]] = Decoder(dict[str, Raw])
-"""A line taken apart; what an answer holds is read once, as what the caller expects."""
+"""The parts of a line; the value of an answer is decoded once, as the type that the caller expects."""
 NUMBER, FACT, ANYTHING = Decoder(int), Decoder(dict[str, Any]), Decoder(Any)
 
 
 class Voice(Struct, frozen=True):
-    """As whom a call is made, and in which turn: the caller itself in none, unless it says otherwise."""
+    """As whom and in which turn a call is made; by default, as the caller itself and in none."""
 
     speaker: str | None = None
     turn: str | None = None
@@ -41,13 +41,13 @@ class Voice(Struct, frozen=True):
 
 class Transport(Protocol):
     asking: asyncio.Semaphore
-    """Questions under way, so many at once; the others wait here, and quick calls are not kept waiting by them."""
+    """Limits the questions under way, so that quick calls do not wait behind them."""
 
-    async def call(self, call: DeclaredCall, voice: Voice, /, **named: Any) -> Any:
-        """Call a method of the hub; what comes back is read as the type that is declared."""
+    async def call(self, call: DeclaredCall, voice: Voice, /, **arguments: Any) -> Any:
+        """Call a method of the hub; the answer is decoded as the declared type."""
 
     def follow(self, voice: Voice, /, **filters: Any) -> AsyncIterator[shapes.Event]:
-        """What happens, event by event."""
+        """Stream events."""
 
     async def close(self) -> None: ...
 
@@ -59,18 +59,18 @@ class SocketTransport:
         self.asking = asyncio.Semaphore(MAX_ASKED)
         self._quick = asyncio.Semaphore(MAX_QUICK)
         self._numbers = itertools.count(1)
-        self._awaited: dict[int, asyncio.Future[Any]] = {}
-        self._followed: dict[int, asyncio.Queue[Any]] = {}
-        self._visited: dict[int, tuple[Callable[[Any], None], Callable[[], None]]] = {}
+        self._pending: dict[int, asyncio.Future[Any]] = {}
+        self._streams: dict[int, asyncio.Queue[Any]] = {}
+        self._visits: dict[int, tuple[Callable[[Any], None], Callable[[], None]]] = {}
         self.gone: Callable[[], None] | None = None
         """Called when the hub has gone."""
         self._greeting: asyncio.Future[JsonLine] = asyncio.get_running_loop().create_future()
         self._peer: Peer | None = None
 
     async def open(self, path: Path, door: str = "sdk") -> JsonLine:
-        """Connect, saying as what; answers with what the hub says of itself."""
+        """Connect by a door; returns what the hub says of itself."""
         try:
-            self._peer = await connect(path, self._on_line, self._gone, PARTS)
+            self._peer = await connect(path, self._on_line, self._on_gone, PARTS)
         except OSError as error:
             raise HubAbsent(f"no hub at {path}: {error.strerror}", fix=(Hint(Act.START_HUB),)) from None
         self._peer.send({"hello": 1, "door": door})
@@ -88,32 +88,32 @@ class SocketTransport:
             self._peer.close()
         await asyncio.sleep(0)
 
-    async def call(self, call: DeclaredCall, voice: Voice, /, **named: Any) -> Any:
-        request = {"do": call.name, "as": voice.speaker, "in": voice.turn, "with": named}
+    async def call(self, call: DeclaredCall, voice: Voice, /, **arguments: Any) -> Any:
+        request = {"do": call.name, "as": voice.speaker, "in": voice.turn, "with": arguments}
         if call.waits:
-            found = await self._call(request)
+            answer = await self._call(request)
         else:
             async with self._quick:
-                found = await self._call(request)
-        return decoder(cast(Hashable, call.answer)).decode(found)
+                answer = await self._call(request)
+        return decoder(cast(Hashable, call.answer)).decode(answer)
 
     async def _call(self, request: JsonLine) -> Any:
         number = next(self._numbers)
-        self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
+        self._pending[number] = waiting = asyncio.get_running_loop().create_future()
         try:
             self._send({"call": number, **request})
             return await waiting
-        except asyncio.CancelledError:  # nobody wants the answer any more, and the hub should know
+        except asyncio.CancelledError:  # tell the hub that the answer is not wanted any more
             if self._peer is not None and self._peer.transport is not None:
                 self._peer.send({"shut": number})
             raise
         finally:
-            self._awaited.pop(number, None)
+            self._pending.pop(number, None)
 
     async def follow(self, voice: Voice, /, **filters: Any) -> AsyncIterator[shapes.Event]:
         number = next(self._numbers)
         events: asyncio.Queue[Any] = asyncio.Queue(MAX_UNREAD)
-        self._followed[number] = events
+        self._streams[number] = events
         self._send({"follow": number, "as": voice.speaker, "with": filters})
         try:
             while True:
@@ -122,7 +122,7 @@ class SocketTransport:
                     raise event
                 yield shapes.Event(**event)
         finally:
-            self._followed.pop(number, None)
+            self._streams.pop(number, None)
             if self._peer is not None:
                 self._peer.send({"unfollow": number})
 
@@ -132,19 +132,19 @@ class SocketTransport:
         """Come in by a door of the hub: its number here, and what the hub says of it. `on_shut` is called when nobody
         answers there any more, although the hub is still there."""
         number = next(self._numbers)
-        self._awaited[number] = waiting = asyncio.get_running_loop().create_future()
-        self._visited[number] = (on_message, on_shut)
+        self._pending[number] = waiting = asyncio.get_running_loop().create_future()
+        self._visits[number] = (on_message, on_shut)
         try:
             self._send({"open": number, "what": what, "with": whence})
             return number, FACT.decode(await waiting)
-        except BaseException:  # whatever went wrong, nobody listens there any more
-            self._visited.pop(number, None)
+        except BaseException:  # whatever went wrong, nobody listens any more
+            self._visits.pop(number, None)
             raise
         finally:
-            self._awaited.pop(number, None)
+            self._pending.pop(number, None)
 
     def say(self, number: int, message: Any) -> None:
-        """To whom the door was opened for."""
+        """Send a message through an open door."""
         self._send({"to": number, "said": message})
 
     def _send(self, line: JsonLine) -> None:
@@ -156,37 +156,37 @@ class SocketTransport:
 
     def _on_line(self, line: dict[str, Raw], peer: Peer) -> None:
         if "answer" in line:
-            self._answered(NUMBER.decode(line["answer"]), line)
-        elif "event" in line and (events := self._followed.get(NUMBER.decode(line["event"]))) is not None:
+            self._on_answer(NUMBER.decode(line["answer"]), line)
+        elif "event" in line and (events := self._streams.get(NUMBER.decode(line["event"]))) is not None:
             events.put_nowait(FACT.decode(line["value"]))
-        elif "from" in line and (visited := self._visited.get(NUMBER.decode(line["from"]))) is not None:
+        elif "from" in line and (visited := self._visits.get(NUMBER.decode(line["from"]))) is not None:
             visited[0](ANYTHING.decode(line["said"]))
-        elif "shut" in line and (visited := self._visited.pop(NUMBER.decode(line["shut"]), None)) is not None:
+        elif "shut" in line and (visited := self._visits.pop(NUMBER.decode(line["shut"]), None)) is not None:
             visited[1]()
         elif "hello" in line and not self._greeting.done():
             self._greeting.set_result(FACT.decode(line["hello"]))
 
-    def _answered(self, number: int, line: dict[str, Raw]) -> None:
-        waiting = self._awaited.get(number)
+    def _on_answer(self, number: int, line: dict[str, Raw]) -> None:
+        waiting = self._pending.get(number)
         if waiting is not None and not waiting.done():
             if "error" in line:
                 waiting.set_exception(error_from(FACT.decode(line["error"])))
             else:
                 waiting.set_result(line["value"])
-        elif number in self._followed and "error" in line:
-            self._followed[number].put_nowait(error_from(FACT.decode(line["error"])))
+        elif number in self._streams and "error" in line:
+            self._streams[number].put_nowait(error_from(FACT.decode(line["error"])))
 
-    def _gone(self, peer: Peer) -> None:
-        gone = HubAbsent(
+    def _on_gone(self, peer: Peer) -> None:
+        error = HubAbsent(
             "the hub stopped during the request", fix=(Hint(Act.START_HUB), Hint(Act.RUN_DOCTOR))
         )
-        for waiting in [*self._awaited.values(), self._greeting]:
+        for waiting in [*self._pending.values(), self._greeting]:
             if not waiting.done():
-                waiting.set_exception(gone)
+                waiting.set_exception(error)
                 waiting.exception()
-        for events in self._followed.values():
+        for events in self._streams.values():
             if not events.full():
-                events.put_nowait(gone)
+                events.put_nowait(error)
         if self.gone is not None:
             self.gone()
 

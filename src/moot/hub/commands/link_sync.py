@@ -21,7 +21,7 @@ from moot.model.records.link import Link
 from moot.model.records.task import TASKS
 from moot.rules.words.mentions import nearest
 from moot.settings import SettingsFile
-from moot.settings.problems import SettingProblem, did_you_mean, shown
+from moot.settings.problems import SettingProblem, as_toml, did_you_mean
 from moot.settings.values import LinkSettings
 
 TRIES: Final = 5
@@ -90,7 +90,7 @@ def _strangers(file: SettingsFile, known: Collection[str]) -> Iterator[SettingPr
         for key, name in (("from", row.sender), ("to", row.to)):
             if name not in known:
                 close = nearest(name, sorted(known))
-                words = f"{key} = {shown(name)} is not an agent{did_you_mean(close)}"
+                words = f"{key} = {as_toml(name)} is not an agent{did_you_mean(close)}"
                 detail = "expected an agent in moot.toml, or one that has connected before"
                 fix = (Hint(Act.EDIT_SETTINGS), Hint(Act.NEW_AGENT, agent=name))
                 yield SettingProblem(("links", number, key), words, detail, close, fix)

@@ -23,7 +23,7 @@ from moot.model.participant import AgentConfig, Participant
 from moot.model.records.spawned import SPAWNED, SpawnRecord
 from moot.rules.brain_kinds import EXTERNAL, kind_of
 from moot.settings import AgentSettings, Home, Settings, TemplateSettings
-from moot.settings.problems import near, shown
+from moot.settings.problems import as_toml, near
 from moot.settings.schema.constraints import EVERY_TEMPLATE
 from moot.settings.schema.tools import toolbox
 from moot.settings.values import CliPermissions
@@ -190,7 +190,7 @@ def _project(
         check_project(home, str(home.folder(requested)))
         if not home.folder(requested).is_dir():
             raise BadValue(
-                f"project = {shown(requested)} is no folder", detail="expected a folder that exists"
+                f"project = {as_toml(requested)} is no folder", detail="expected a folder that exists"
             )
         return str(home.folder(requested))
     if own := _own(home, template.project):

@@ -8,7 +8,7 @@ from moot.errors import BadValue
 from moot.model.conversation import ConversationKind, GroupOverrides, GroupSettings
 from moot.model.json import JsonObject
 from moot.settings import AgentSettings, Home
-from moot.settings.problems import shown
+from moot.settings.problems import as_toml
 from moot.settings.schema.fields import FACTS
 
 
@@ -21,7 +21,7 @@ def overrides(settings: JsonObject) -> GroupOverrides:
     facts = FACTS[GroupSettings]
     for name, value in chosen.items():
         if value is not None and name in facts and not facts[name].takes.fits(value):
-            raise BadValue(f"{name} = {shown(value)} is not {facts[name].takes.phrase}")
+            raise BadValue(f"{name} = {as_toml(value)} is not {facts[name].takes.phrase}")
     try:
         return msgspec.convert(chosen, GroupOverrides)
     except msgspec.ValidationError as problem:
@@ -36,13 +36,13 @@ def check_described(**fields: str | None) -> None:
     facts = FACTS[AgentSettings]
     for name, value in fields.items():
         if value and not facts[name].takes.fits(value):
-            raise BadValue(f"{name} = {shown(value)} is not {facts[name].takes.phrase}")
+            raise BadValue(f"{name} = {as_toml(value)} is not {facts[name].takes.phrase}")
 
 
 def check_project(home: Home, project: str | None) -> None:
     """A project is apart from the home, or what works there could change who an agent is."""
     if project and (how := home.overlaps(home.folder(project))):
-        raise BadValue(f"project = {shown(project)} {how}", detail="expected a folder outside it")
+        raise BadValue(f"project = {as_toml(project)} {how}", detail="expected a folder outside it")
 
 
 def kind_of_conversation(kind: str) -> ConversationKind:
@@ -61,5 +61,5 @@ def point(name: str, place: Mapping[str, float]) -> tuple[float, float]:
         return float(place["x"]), float(place["y"])
     except (KeyError, TypeError, ValueError):
         raise BadValue(
-            f"invalid position for {name}: {shown(place)}", detail="expected x and y, two numbers"
+            f"invalid position for {name}: {as_toml(place)}", detail="expected x and y, two numbers"
         ) from None

@@ -33,7 +33,7 @@ from moot.rules.links import sentence
 from moot.settings import AgentSettings, Settings, SettingsFile, read
 from moot.settings.changes import changed_fields, changed_settings, in_force
 from moot.settings.load import data_of
-from moot.settings.problems import shown
+from moot.settings.problems import as_toml
 from moot.shapes import ConfigChange, Reloaded, when
 from moot.wiring import check_places
 
@@ -288,7 +288,7 @@ def _setting_changes(
     before: Settings, now: Settings, enrolled: Mapping[str, Participant]
 ) -> Iterator[ConfigChange]:
     for one in changed_settings(before, now):
-        text = f"{one.key} = {shown(one.now)} (was {shown(one.before)})"
+        text = f"{one.key} = {as_toml(one.now)} (was {as_toml(one.before)})"
         yield ConfigChange("setting", one.key, "changed", text)
     old, new = ({row.name: row for row in settings.agents} for settings in (before, now))
     former = {name: _former_name(enrolled[name], old) for name in new if name not in old}

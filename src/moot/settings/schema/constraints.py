@@ -17,10 +17,10 @@ from moot.rules.palette import COLOUR_NAMES
 from moot.rules.words.names import NAME_EXPECTED, NameProblem, check_display, is_name
 from moot.rules.words.text import unfit_letter
 
-_MOST_WHOLE: Final = 1_000_000_000
-_MOST_SECONDS: Final = 365 * 24 * 3600
-_MOST_LETTERS: Final = 4096
-_MOST_IN_LINE: Final = 500
+_MAX_INTEGER: Final = 1_000_000_000
+_MAX_SECONDS: Final = 365 * 24 * 3600
+_MAX_CHARACTERS: Final = 4096
+_MAX_LINE_CHARACTERS: Final = 500
 _FLAGS: Final = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
     **dict.fromkeys(("false", "0", "no", "off"), False),
@@ -34,12 +34,12 @@ _KAFKA_HOSTS: Final = re.compile(r"kafka://[^\s,/@?]+(,[^\s,/@?]+)*/?(\?\S*)?")
 class Takes(Struct, frozen=True):
     phrase: str
     fits: Callable[[Json], bool]
-    """Whether a TOML value of any type is one of them."""
+    """Whether a TOML value, of any type, is allowed."""
     read: Callable[[str], Json] = str
     """The value an environment variable stands for; a ValueError or a value that does not fit is refused."""
     choices: tuple[str, ...] = ()
     schema: JsonObject = {}
-    """The same as JSON Schema, for what a program may set too."""
+    """The same as JSON Schema, for settings that a program may set too."""
 
 
 def _is_number(value: Json) -> bool:
@@ -47,39 +47,39 @@ def _is_number(value: Json) -> bool:
 
 
 def _is_text(value: Json) -> bool:
-    return isinstance(value, str) and len(value) <= _MOST_LETTERS and "\0" not in value
+    return isinstance(value, str) and len(value) <= _MAX_CHARACTERS and "\0" not in value
 
 
-def whole(least: int, most: int = _MOST_WHOLE) -> Takes:
+def whole(minimum: int, maximum: int = _MAX_INTEGER) -> Takes:
     def fits(value: Json) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+        return isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum
 
-    schema = {"type": "integer", "minimum": least, "maximum": most}
-    return Takes(f"a whole number from {least} to {most}", fits, int, schema=schema)
+    schema = {"type": "integer", "minimum": minimum, "maximum": maximum}
+    return Takes(f"a whole number from {minimum} to {maximum}", fits, int, schema=schema)
 
 
 def seconds(*, zero: bool = False) -> Takes:
     def fits(value: Json) -> bool:
-        return _is_number(value) and (value > 0 or (zero and value == 0)) and value <= _MOST_SECONDS
+        return _is_number(value) and (value > 0 or (zero and value == 0)) and value <= _MAX_SECONDS
 
     phrase = "0 or more" if zero else "more than 0"
-    schema = {"type": "number", "minimum" if zero else "exclusiveMinimum": 0, "maximum": _MOST_SECONDS}
+    schema = {"type": "number", "minimum" if zero else "exclusiveMinimum": 0, "maximum": _MAX_SECONDS}
     return Takes(f"a number of seconds, {phrase} and at most a year", fits, float, schema=schema)
 
 
 def rate() -> Takes:
     def fits(value: Json) -> bool:
-        return _is_number(value) and 0 < value <= _MOST_WHOLE
+        return _is_number(value) and 0 < value <= _MAX_INTEGER
 
-    return Takes(f"a number above 0, at most {_MOST_WHOLE}", fits, float)
+    return Takes(f"a number above 0, at most {_MAX_INTEGER}", fits, float)
 
 
 def amount() -> Takes:
     def fits(value: Json) -> bool:
-        return _is_number(value) and 0 <= value <= _MOST_WHOLE
+        return _is_number(value) and 0 <= value <= _MAX_INTEGER
 
-    schema = {"type": "number", "minimum": 0, "maximum": _MOST_WHOLE}
-    return Takes(f"a number from 0 to {_MOST_WHOLE}", fits, float, schema=schema)
+    schema = {"type": "number", "minimum": 0, "maximum": _MAX_INTEGER}
+    return Takes(f"a number from 0 to {_MAX_INTEGER}", fits, float, schema=schema)
 
 
 def flag() -> Takes:
@@ -112,7 +112,7 @@ def texts(phrase: str, fits: Callable[[str], bool]) -> Takes:
     def all_fit(value: Json) -> bool:
         return (
             isinstance(value, list)
-            and len(value) <= _MOST_LETTERS
+            and len(value) <= _MAX_CHARACTERS
             and all(_is_text(v) and fits(v) for v in value)
         )
 
@@ -144,8 +144,8 @@ NAME_OR_NOTHING: Final = text(
 )
 PARTICIPANT: Final = text(f"a name: {NAME_EXPECTED}", is_name)
 LINE: Final = text(
-    f"one line of text, at most {_MOST_IN_LINE} characters",
-    lambda value: len(value) <= _MOST_IN_LINE and not _unfit(value),
+    f"one line of text, at most {_MAX_LINE_CHARACTERS} characters",
+    lambda value: len(value) <= _MAX_LINE_CHARACTERS and not _unfit(value),
 )
 PLAIN: Final = text("one line of text", lambda value: not _unfit(value))
 DISPLAY: Final = text("a display name: up to 128 visible characters", _is_display)
@@ -187,7 +187,9 @@ EVERY_TEMPLATE: Final = "*"
 TEMPLATES: Final = texts(
     'a list of template names, or ["*"]', lambda value: value == EVERY_TEMPLATE or is_name(value)
 )
-WATCHED: Final = texts('a list of names of agents, or ["*"]', lambda value: value == "*" or is_name(value))
+WATCHED_AGENTS: Final = texts(
+    'a list of names of agents, or ["*"]', lambda value: value == "*" or is_name(value)
+)
 VARIABLES: Final = texts(
     "a list of names of environment variables",
     lambda value: re.fullmatch(r"[A-Za-z_]\w{0,199}", value) is not None,

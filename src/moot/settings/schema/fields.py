@@ -290,7 +290,7 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
         ),
         "watches": Fact(
             "Makes a supervisor of it, which never speaks: agents whose conversations it is shown; `*`: all",
-            constraints.WATCHED,
+            constraints.WATCHED_AGENTS,
         ),
     },
     LinkSettings: {

@@ -17,9 +17,9 @@ _PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}")
 class ToolName(StrEnum):
     SHELL = "shell"
     UNSANDBOXED = "shell-unsandboxed"
-    """The same without a sandbox: only where the owner says so in these words."""
+    """The same without a sandbox: only if the owner asks for it by this name."""
     TEXT = "text-tools"
-    """Calls are also read out of the agent's text, for models that cannot call."""
+    """Calls are also read from the agent's text, for models that cannot call tools."""
     NOTES = "notes"
     """Read and write the shared notes that the agent was granted."""
     TASKS = "tasks"
@@ -32,7 +32,7 @@ SHELLS: Final = (ToolName.SHELL, ToolName.UNSANDBOXED)
 
 
 class Toolbox(Struct, frozen=True):
-    """What a checked list allows. `programs` is empty where no shell is."""
+    """What a checked list allows. `programs` is empty without a shell."""
 
     programs: tuple[str, ...] = ()
     sandboxed: bool = True
@@ -62,29 +62,31 @@ def toolbox(tools: Sequence[str]) -> Toolbox:
 
 def troubles(tools: Sequence[str]) -> Iterator[tuple[int, str]]:
     """What is wrong, with the number of the entry: words that follow `tools[0] = "…" `."""
-    seen: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for number, entry in enumerate(tools):
         name, colon, rest = entry.partition(":")
-        if words := _trouble(name, colon, rest, seen):
+        if words := _trouble(name, colon, rest, numbers):
             yield number, words
-        seen.setdefault(ToolName.SHELL if name in SHELLS else name, number)
-    if ToolName.TEXT in seen and ToolName.SHELL not in seen:
-        yield seen[ToolName.TEXT], "needs a shell; expected shell:PROGRAM,PROGRAM as well"
+        numbers.setdefault(ToolName.SHELL if name in SHELLS else name, number)
+    if ToolName.TEXT in numbers and ToolName.SHELL not in numbers:
+        yield numbers[ToolName.TEXT], "needs a shell; expected shell:PROGRAM,PROGRAM as well"
 
 
-def _trouble(name: str, colon: str, rest: str, seen: dict[str, int]) -> str:
+def _trouble(name: str, colon: str, rest: str, numbers: dict[str, int]) -> str:
     if name in SHELLS:
-        return _shell_trouble(name, rest, seen)
+        return _shell_trouble(name, rest, numbers)
     if name not in set(ToolName):
         return f"is not a tool; expected one of {', '.join(_forms())}"
     if colon:
         return f"takes no arguments; expected {name}"
-    return f"is listed twice, first as tools[{seen[name]}]" if name in seen else ""
+    return f"is listed twice, first as tools[{numbers[name]}]" if name in numbers else ""
 
 
-def _shell_trouble(name: str, rest: str, seen: dict[str, int]) -> str:
-    if ToolName.SHELL in seen:
-        return f"is a second shell, after tools[{seen[ToolName.SHELL]}]; expected one shell with all programs"
+def _shell_trouble(name: str, rest: str, numbers: dict[str, int]) -> str:
+    if ToolName.SHELL in numbers:
+        return (
+            f"is a second shell, after tools[{numbers[ToolName.SHELL]}]; expected one shell with all programs"
+        )
     if not rest.strip():
         return f"lists no program; expected {name}:git,ls"
     wrong = [part.strip() for part in rest.split(",") if not _PROGRAM.fullmatch(part.strip())]

@@ -1,4 +1,4 @@
-"""The agents of moot.toml: one more, one changed, one less. Nothing is written unless the whole file then loads.
+"""Adds, changes and removes agents in moot.toml. Nothing is written unless the whole file then loads.
 
 Above: `moot agents new|set|rm`, hub/agents.py (rename). Below: edits.py changes the text, file.py keeps it.
 Not here: the registry in the store, where an agent stays known after its row is gone.
@@ -37,17 +37,17 @@ Environ = Mapping[str, str]
 
 
 def add_agent(home: Home, environ: Environ, name: str, typed: Mapping[str, str]) -> Callable[[], None]:
-    """Describe one more agent; the answer takes it back. `typed` are settings as people type them."""
+    """Add an agent's row; the result is a function that undoes it. `typed` are settings as people type them."""
     settings = load(home, environ)
-    there = [row.name for row in settings.agents]
-    if name in there:
+    existing = [row.name for row in settings.agents]
+    if name in existing:
         raise Conflict(
             f"{name} is already in moot.toml",
             fix=(Hint(Act.CHANGE_AGENT, agent=name), Hint(Act.SHOW_AGENT, agent=name)),
             agent=name,
         )
     try:
-        check_name(name, taken=there, human=settings.hub.user)
+        check_name(name, taken=existing, human=settings.hub.user)
     except NameProblem as problem:
         raise BadName(
             f'"{name}" cannot be used as an agent name: {problem.reason}',
@@ -56,9 +56,9 @@ def add_agent(home: Home, environ: Environ, name: str, typed: Mapping[str, str])
             problem=problem.problem,
         ) from None
     lines = {"name": edits.literal(name)}
-    for key, wanted in typed.items():
-        value = read_as(key, wanted, FACTS_OF_AN_AGENT[key], fix=Hint(Act.LIST_AGENT_FIELDS))
-        lines[key] = edits.literal(value, wanted)
+    for key, value_text in typed.items():
+        value = read_as(key, value_text, FACTS_OF_AN_AGENT[key], fix=Hint(Act.LIST_AGENT_FIELDS))
+        lines[key] = edits.literal(value, value_text)
     before = home.toml.read_bytes() if home.toml.exists() else b""
     _rewrite(home, environ, lambda text: edits.with_row(text, AGENTS, lines))
     return partial(keep, home, before)
@@ -67,20 +67,20 @@ def add_agent(home: Home, environ: Environ, name: str, typed: Mapping[str, str])
 def change_agents(
     home: Home, environ: Environ, names: Sequence[str], typed: Mapping[str, str]
 ) -> dict[str, dict[str, tuple[object, object]]]:
-    """Set the same for several agents, all or none: name → key → before and now."""
-    wanted = {(name, key): value for name in names for key, value in typed.items()}
-    done = change_all(
-        home, environ, {f"{AGENTS}.{name}.{key}": value for (name, key), value in wanted.items()}
+    """Set the same values for several agents, all or none. Returns name → key → before and now."""
+    values = {(name, key): value for name in names for key, value in typed.items()}
+    changed_values = change_all(
+        home, environ, {f"{AGENTS}.{name}.{key}": value for (name, key), value in values.items()}
     )
     changes: dict[str, dict[str, tuple[object, object]]] = {}
-    for (name, key), change in zip(wanted, done, strict=True):
+    for (name, key), change in zip(values, changed_values, strict=True):
         changes.setdefault(name, {})[key] = change
     return changes
 
 
 def rename_agent(home: Home, environ: Environ, names: Sequence[str], new: str) -> bool:
-    """The same row under another name, and so whatever else in the file names it by one of `names`: links, bridges.
-    Nothing is done where the file does not describe it."""
+    """Rename an agent's row, and every link and bridge that names it by one of `names`. False if the file has no such
+    agent."""
     described = [row.name for row in load(home, environ).agents if row.name in names]
     if not described:
         return False
@@ -97,7 +97,7 @@ def rename_agent(home: Home, environ: Environ, names: Sequence[str], new: str) -
 
 
 def _references(tree: JsonObject, names: Collection[str]) -> Iterator[positions.Path]:
-    """Where the file names somebody: its row, both ends of links, whom a bridge asks and has a bot for."""
+    """Where the file names an agent: its row, both ends of links, a bridge's default agent and bots."""
     for table, keys in ((AGENTS, ("name",)), (LINKS, ("from", "to"))):
         for number, row in enumerate(tree.get(table, [])):
             yield from ((table, number, key) for key in keys if row.get(key) in names)
@@ -108,8 +108,8 @@ def _references(tree: JsonObject, names: Collection[str]) -> Iterator[positions.
 
 
 def remove_agent(home: Home, environ: Environ, name: str, *, also: Sequence[str] = ()) -> Callable[[], None]:
-    """Take an agent's description out; the answer puts it back. Not while the file links it with somebody, by its name
-    or by another one that it has had (`also`)."""
+    """Remove an agent's row; the result is a function that undoes it. Refused while the file links the agent, by its
+    name or a former one (`also`)."""
     row_of(home, environ, name)
     file = read(home, environ)
     linked = [
@@ -134,16 +134,16 @@ def _number(text: str, name: str) -> int:
 
 
 def row_of(home: Home, environ: Environ, name: str) -> AgentSettings:
-    """The agent that moot.toml describes under this name."""
+    """The row of an agent in moot.toml."""
     rows = load(home, environ).agents
-    known = [row.name for row in rows]
-    if name in known:
-        return rows[known.index(name)]
+    names = [row.name for row in rows]
+    if name in names:
+        return rows[names.index(name)]
     raise NotFound(
         f'moot.toml has no agent "{name}"',
         what="agent",
-        detail=f"agents in moot.toml: {', '.join(known)}" if known else f"{home.toml} has no agents yet",
-        suggestions=nearest(name, known),
+        detail=f"agents in moot.toml: {', '.join(names)}" if names else f"{home.toml} has no agents yet",
+        suggestions=nearest(name, names),
         fix=(Hint(Act.NEW_AGENT, agent=name), Hint(Act.LIST_AGENTS)),
         ref=name,
     )
@@ -152,8 +152,8 @@ def row_of(home: Home, environ: Environ, name: str) -> AgentSettings:
 def _rewrite(home: Home, environ: Environ, edit: Callable[[str], str]) -> None:
     text, line_end = text_of(home)
     try:
-        changed = edit(text)
-    except (edits.Unplaced, positions.Lost) as reason:
+        new_text = edit(text)
+    except (edits.Unplaced, positions.NotPlaced) as reason:
         raise BadSettings(
             f"cannot change {home.toml}: {reason}",
             fix=FIX,
@@ -162,6 +162,6 @@ def _rewrite(home: Home, environ: Environ, edit: Callable[[str], str]) -> None:
             column=0,
             key=AGENTS,
         ) from None
-    data = changed.replace("\n", line_end).encode()
+    data = new_text.replace("\n", line_end).encode()
     parse(data, environ, file=str(home.toml), folder=home.path)
     keep(home, data)

@@ -23,14 +23,14 @@ def text_of(home: Home) -> tuple[str, str]:
     except FileNotFoundError:
         return "", "\n"
     except (OSError, UnicodeDecodeError):
-        load(home)  # says what is wrong with it
+        load(home)  # raises, and says what is wrong
         raise
     line_end = "\r\n" if "\r\n" in text else "\n"
     return text.removeprefix(_BOM).replace("\r\n", "\n"), line_end
 
 
 def keep(home: Home, data: bytes) -> None:
-    """Whole or not at all; a link stays a link, and who may read it stays who may."""
+    """Replace the file in one step; a link stays a link, and the file keeps its mode."""
     home.make()
     target = home.toml.resolve()
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")

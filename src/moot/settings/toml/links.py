@@ -1,6 +1,6 @@
 """A list of links as a file of its own: `[[links]]` as in moot.toml, and nothing else.
 
-Above: `moot topology export|diff|apply`. Below: load.py reads it, edits.py writes values. Not here: what becomes of the
+Above: `moot topology export|diff|apply`. Below: load.py reads it, edits.py writes values. Not here: applying the
 links (flow/sync_links.py).
 """
 
@@ -17,7 +17,7 @@ KEY = "links"
 
 
 def read_list(data: bytes, file: str) -> SettingsFile:
-    """What a file says, or the error that points into it."""
+    """Read a file; an error points into it."""
     if data.lstrip()[:1] == b"{" or data.lstrip()[:2] == b"[{":
         raise BadSettings(
             f"{Path(file).name} is JSON; expected TOML",
@@ -37,13 +37,13 @@ def read_list(data: bytes, file: str) -> SettingsFile:
 
 
 def in_file(refusal: BadSettings, file: str) -> BadSettings:
-    """What is wrong with such a file is mended in it."""
+    """The error with a fix that names this file."""
     refusal.fix = (f"edit {file}",)
     return refusal
 
 
 def text_of_list(links: Iterable[tuple[LinkSettings, str]]) -> str:
-    """The file that says these links, each with a comment of its own."""
+    """A file with these links, each with a comment of its own."""
     return "\n".join(_row(link, comment) for link, comment in links)
 
 

@@ -1,8 +1,8 @@
-"""Where in a TOML text each key and value stands. tomllib tells what a file says, but not where.
+"""The position of each key and value in a TOML text. tomllib tells what a file says, but not where.
 
 Above: problems.py points at the place. Below: nothing.
-Not here: judging the text. tomllib has accepted it before it comes here, so a walk along the grammar is
-enough; nothing is searched for, so no comment and no text that looks like a key can fool it.
+Not here: checking the text. tomllib has accepted it before, so walking along the grammar is enough; nothing is
+searched for, so no comment and no text that looks like a key can mislead it.
 """
 
 import re
@@ -30,15 +30,15 @@ _ESCAPED: Final = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "
 
 
 class TomlSpan(Struct, frozen=True):
-    """From the first letter of a key (in a list, of the value) to behind the value; `value` is its start."""
+    """From the first character of a key (in a list, of the value) to the end of the value, which begins at `value`."""
 
     start: int
     value: int
     end: int
 
 
-class Lost(ValueError):
-    """The text is not what the grammar promises here."""
+class NotPlaced(ValueError):
+    """The text does not follow the grammar here."""
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
@@ -91,7 +91,7 @@ class _Walk:
         return path
 
     def resolve(self, keys: list[str]) -> Path:
-        """A header names the newest element of each array of tables on its way, but not of the last one."""
+        """The path of a header: it means the newest element of each array of tables along it, except the last."""
         path: Path = ()
         for key in keys:
             if path in self.tables:
@@ -132,7 +132,7 @@ class _Walk:
             self.pair(path)
 
     def items(self, closing: str) -> Iterator[int]:
-        """The start of each item between brackets; whoever iterates walks over the item."""
+        """The start of each item between brackets; the caller walks over the item."""
         self.at += 1
         self.skip(_BETWEEN)
         while not self.text.startswith(closing, self.at):
@@ -164,30 +164,30 @@ class _Walk:
         for opening, whole in _QUOTED:
             if self.text.startswith(opening, self.at):
                 return self.take(whole)
-        raise Lost(self.at)
+        raise NotPlaced(self.at)
 
     def note(self, path: Path, place: TomlSpan) -> None:
-        """The first mention of a table is its place."""
+        """Record a place; for a table, its first mention."""
         self.found.setdefault(path, place)
 
     def skip(self, what: re.Pattern[str]) -> None:
-        if met := what.match(self.text, self.at):
-            self.at = met.end()
+        if match := what.match(self.text, self.at):
+            self.at = match.end()
 
     def take(self, what: re.Pattern[str]) -> str:
-        met = what.match(self.text, self.at)
-        if met is None:
-            raise Lost(self.at)
-        self.at = met.end()
-        return met.group()
+        match = what.match(self.text, self.at)
+        if match is None:
+            raise NotPlaced(self.at)
+        self.at = match.end()
+        return match.group()
 
     def expect(self, mark: str) -> None:
         self.skip(_BLANK)
         if not self.text.startswith(mark, self.at):
-            raise Lost(self.at)
+            raise NotPlaced(self.at)
         self.at += len(mark)
 
 
-def _unescape(met: re.Match[str]) -> str:
-    code = met[1] or met[2] or met[3]
-    return chr(int(code, 16)) if code else _ESCAPED.get(met[4], met[4])
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1] or match[2] or match[3]
+    return chr(int(code, 16)) if code else _ESCAPED.get(match[4], match[4])

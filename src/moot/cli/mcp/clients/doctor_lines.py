@@ -1,4 +1,4 @@
-"""What `moot doctor` says of coding CLIs: whether the server starts in time, and how each client stands."""
+"""What `moot doctor` says of coding CLIs: whether the server starts in time, and the state of each client."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from moot.cli.mcp.clients import files
 from moot.cli.mcp.clients.documents import read
 from moot.cli.mcp.clients.known import CLIENTS, Client, UserEnvironment
 from moot.cli.mcp.clients.ledger import Ledger
-from moot.cli.mcp.clients.probe import LONGEST, seconds_to_start
+from moot.cli.mcp.clients.probe import MAX_START_SECONDS, seconds_to_start
 from moot.cli.mcp.clients.state import SCOPES, ClientState, client_state
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
 from moot.cli.run.welcome import shown
@@ -27,27 +27,29 @@ TROUBLES: Final = 1 << 16
 
 
 async def coding_clients(home: Home) -> list[DoctorLine]:
-    """All that are installed or have an entry of ours; and the server, started as they start it."""
+    """All clients that are installed or have our entry; and the server, started the way they start it."""
     try:
-        found = await _client_states(home, list(CLIENTS.values()))
+        states = await _client_states(home, list(CLIENTS.values()))
     except MootError as trouble:
         return [_unreadable(trouble)]
     took = await asyncio.to_thread(seconds_to_start)
-    checks = [_start(found, took)]
-    for client, each in found:
+    checks = [_start(states, took)]
+    for client, each in states:
         if each.found or each.registered:
             checks += _client(client, each)
     return [*checks, *_hooks(home)]
 
 
 async def connected_clients(home: Home) -> list[DoctorLine]:
-    """Those that Moot connected, without starting anything; none where it never did."""
+    """The clients that Moot connected, without starting anything."""
     try:
-        named = {change.client for change in Ledger(home).changes}
-        found = await _client_states(home, [client for client in CLIENTS.values() if client.name in named])
+        changed_clients = {change.client for change in Ledger(home).changes}
+        states = await _client_states(
+            home, [client for client in CLIENTS.values() if client.name in changed_clients]
+        )
     except MootError as trouble:
         return [_unreadable(trouble)]
-    return [check for client, each in found for check in _client(client, each)]
+    return [check for client, each in states for check in _client(client, each)]
 
 
 def _unreadable(trouble: MootError) -> DoctorLine:
@@ -55,26 +57,26 @@ def _unreadable(trouble: MootError) -> DoctorLine:
 
 
 async def _client_states(home: Home, clients: list[Client]) -> list[tuple[Client, ClientState]]:
-    place, came = UserEnvironment.here(), await _came(home, clients) if clients else {}
-    return [(client, client_state(client, home, place, came.get(client.name, []))) for client in clients]
+    place, agents = UserEnvironment.here(), await _agents_by_client(home, clients) if clients else {}
+    return [(client, client_state(client, home, place, agents.get(client.name, []))) for client in clients]
 
 
-async def _came(home: Home, clients: list[Client]) -> dict[str, list[Agent]]:
-    """Who came by each; nobody, where the database cannot be read, of which another check tells."""
+async def _agents_by_client(home: Home, clients: list[Client]) -> dict[str, list[Agent]]:
+    """The agents of each client; empty if the database cannot be read, which another check reports."""
     try:
         async with Hub.reading(home.path) as hub:
             agents = {agent.name: agent for agent in await hub.agents.list()}
-            came = {client.name: await hub.agents.arrivals(client.name) for client in clients}
+            arrivals_by_client = {client.name: await hub.agents.arrivals(client.name) for client in clients}
     except MootError:
         return {}
-    return {name: [agents[each.name] for each in found] for name, found in came.items()}
+    return {name: [agents[each.name] for each in arrivals] for name, arrivals in arrivals_by_client.items()}
 
 
-def _start(found: list[tuple[Client, ClientState]], took: float | None) -> DoctorLine:
+def _start(states: list[tuple[Client, ClientState]], took: float | None) -> DoctorLine:
     if took is None:
         fix = "run moot --debug mcp and type a line: the error is printed on the terminal"
-        return DoctorLine("mcp", BAD, f"moot mcp did not answer within {LONGEST:.0f} s", fix)
-    slow = [c for c, each in found if each.registered and took > (c.patience or LONGEST)]
+        return DoctorLine("mcp", BAD, f"moot mcp did not answer within {MAX_START_SECONDS:.0f} s", fix)
+    slow = [c for c, each in states if each.registered and took > (c.patience or MAX_START_SECONDS)]
     if slow:
         patience = f"{slow[0].title} gives up after {slow[0].patience:.0f} s"
         return DoctorLine("mcp", BAD, f"moot mcp takes {took:.1f} s to start; {patience}", "moot up --detach")
@@ -112,7 +114,7 @@ def _connected(client: Client, each: ClientState) -> DoctorLine:
 
 
 def _programs(client: Client) -> Iterator[str]:
-    """What it starts as Moot, wherever it is registered."""
+    """The programs that the client starts as Moot, wherever it is registered."""
     for scope in SCOPES:
         path = client.config(scope, UserEnvironment.here())
         entry: object = client.knows(read(path, files.content(path)))
@@ -123,7 +125,7 @@ def _programs(client: Client) -> Iterator[str]:
 
 
 def _hooks(home: Home) -> Iterator[DoctorLine]:
-    """What hooks logged, the newest: they say nothing in the sessions they run in."""
+    """The newest error in the log of hooks, which say nothing in the sessions they run in."""
     path = home.logs / "hooks.log"
     lines = (files.content(path) or b"")[-TROUBLES:].splitlines()
     if lines:

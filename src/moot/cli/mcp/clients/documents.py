@@ -1,8 +1,7 @@
-"""Somebody else's settings file: one entry goes in, the same entry comes out, everything else stays.
+"""Edits another program's settings file: adds our entry, removes it again, and leaves everything else alone.
 
-A JSON file is laid out again with its own indentation, every text and number in it as it was written; TOML is touched
-only where the entry stands. A file that cannot be read as strict JSON or TOML is left alone: comments in it would be
-lost, and so would the user's trust.
+A JSON file is written again with its own indentation, every text and number as it was; TOML is changed only where the
+entry is. A file that is not strict JSON or TOML is left alone, since its comments would be lost.
 """
 
 import re
@@ -46,20 +45,20 @@ def read(path: Path, data: bytes | None) -> JsonObject:
         return {}
     try:
         text = data.decode("utf-8-sig")
-        found = tomllib.loads(text) if path.suffix == ".toml" else verbatim.loads(text)
+        document = tomllib.loads(text) if path.suffix == ".toml" else verbatim.loads(text)
     except ValueError as error:
         raise Unreadable(f"cannot read {path}: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise Unreadable(f"{path} does not contain a table of settings")
-    return found
+    return document
 
 
 def holds(document: JsonObject, edit: Edit) -> bool:
     """Whether the edit is there already."""
-    found: Json = document
+    value: Json = document
     for key in edit.path:
-        found = found.get(key) if isinstance(found, dict) else None
-    return edit.value in found if isinstance(edit, Add) and isinstance(found, list) else found == edit.value
+        value = value.get(key) if isinstance(value, dict) else None
+    return edit.value in value if isinstance(edit, Add) and isinstance(value, list) else value == edit.value
 
 
 def with_edits(path: Path, data: bytes | None, edits: Iterable[Edit]) -> bytes:
@@ -70,7 +69,7 @@ def with_edits(path: Path, data: bytes | None, edits: Iterable[Edit]) -> bytes:
         return _toml_with(path, data or b"", missing)
     for edit in missing:
         _put(path, document, edit)
-    return _laid_out(document, data)
+    return _lay_out(document, data)
 
 
 def without_edits(path: Path, data: bytes, edits: Iterable[Edit], before: bytes | None) -> bytes | None:
@@ -82,12 +81,12 @@ def without_edits(path: Path, data: bytes, edits: Iterable[Edit], before: bytes 
     original = read(path, before)
     left = read(path, data)
     for edit in edits:
-        _take(left, edit, original)
+        _remove(left, edit, original)
     if left == original:
         return before
     if path.suffix == ".toml":
         return _toml_without(path, data, edits, left)
-    return _laid_out(left, data)
+    return _lay_out(left, data)
 
 
 def _put(path: Path, document: JsonObject, edit: Edit) -> None:
@@ -105,8 +104,8 @@ def _put(path: Path, document: JsonObject, edit: Edit) -> None:
     items.append(edit.value)
 
 
-def _take(document: JsonObject, edit: Edit, original: JsonObject) -> None:
-    """Take it out, and with it the empty tables and lists that only it needed."""
+def _remove(document: JsonObject, edit: Edit, original: JsonObject) -> None:
+    """Remove an edit, and the empty tables and lists that only it needed."""
     holders: list[Json] = [document]
     for key in edit.path[:-1]:
         if not isinstance(holders[-1], dict) or key not in holders[-1]:
@@ -133,10 +132,10 @@ def _is_in(document: Json, path: tuple[str, ...]) -> bool:
     return True
 
 
-def _laid_out(document: JsonObject, like: bytes | None) -> bytes:
+def _lay_out(document: JsonObject, like: bytes | None) -> bytes:
     """As JSON, indented as the file was, with or without its last line end."""
-    met = _INDENTED.search(like or b"")
-    indent: str | int = met[1].decode() if met else INDENT
+    indentation = _INDENTED.search(like or b"")
+    indent: str | int = indentation[1].decode() if indentation else INDENT
     text = verbatim.dumps(document, indent if isinstance(indent, str) else " " * indent)
     ends = not like or like.endswith(b"\n")
     return f"{text}\n".encode() if ends else text.encode()
@@ -151,27 +150,27 @@ def toml_table(path: tuple[str, ...], values: JsonObject) -> str:
 
 
 def _toml_with(path: Path, data: bytes, edits: list[Edit]) -> bytes:
-    """A new table stands at the end, where it can change the meaning of nothing else."""
+    """Append a new table, where it cannot change the meaning of anything else."""
     text = data.decode()
     for edit in edits:
         before = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
         text += before + toml_table(edit.path, edit.value)
-    wanted = deepcopy(read(path, data))
+    expected = deepcopy(read(path, data))
     for edit in edits:
-        _put(path, wanted, edit)
-    made = text.encode()
-    if read(path, made) != wanted:
+        _put(path, expected, edit)
+    edited = text.encode()
+    if read(path, edited) != expected:
         raise Unreadable(f"cannot add the entry to {path} because of how the file is laid out")
-    return made
+    return edited
 
 
-def _toml_without(path: Path, data: bytes, edits: tuple[Edit, ...], wanted: JsonObject) -> bytes:
+def _toml_without(path: Path, data: bytes, edits: tuple[Edit, ...], expected: JsonObject) -> bytes:
     text = data.decode()
     for edit in edits:
         name = re.escape(".".join(edit.path))
         table = rf"^[ \t]*\[{name}(?:\.[^\]\n]+)?\][^\n]*\n(?:(?![ \t]*\[)[^\n]*(?:\n|\Z))*"
         text = re.sub(table, "", text, flags=re.MULTILINE)
-    made = text.encode()
-    if read(path, made) != wanted:
+    edited = text.encode()
+    if read(path, edited) != expected:
         raise Unreadable(f"cannot find the entry in {path} because of how the file is laid out")
-    return made
+    return edited

@@ -1,4 +1,4 @@
-"""What a client is told: the program to start, or the address to reach."""
+"""The entry for a client: the program to start, or the address to reach."""
 
 import os
 import re
@@ -21,11 +21,11 @@ class Stdio(Struct, frozen=True, tag="stdio"):
 
 
 class Http(Struct, frozen=True, tag="http"):
-    """The hub that runs already. Who speaks is whose token is shown."""
+    """The running hub. The token identifies the agent."""
 
     url: str
     variable: str
-    """Where the client finds the token: a secret has no place in a settings file."""
+    """The environment variable with the token: a secret does not belong in a settings file."""
 
     @property
     def bearer(self) -> str:
@@ -41,13 +41,13 @@ def variable_of(agent: str) -> str:
 
 
 def this_moot() -> tuple[str, ...]:
-    """This program by its absolute path: a client's own PATH may lack it, and nothing is to be downloaded first."""
+    """This program by its absolute path: a client's PATH may lack it."""
     beside = Path(sys.executable).with_name("moot")
     return (str(beside),) if os.access(beside, os.X_OK) else (sys.executable, "-m", "moot")
 
 
 def command(verb: tuple[str, ...], home: Path, *, client: str = "", agent: str = "") -> tuple[str, ...]:
-    """`moot mcp …` for one home. The home is named unless it is the default: clients hand no variables on."""
+    """`moot mcp …` for one home. The home is named unless it is the default: clients do not pass variables on."""
     words = [*this_moot(), "mcp", *verb]
     if home != find_home(None, {"HOME": os.environ.get("HOME", "")}):
         words += ["--home", str(home)]

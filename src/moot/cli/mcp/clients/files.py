@@ -10,19 +10,19 @@ OWNER_ONLY: Final = 0o600
 
 
 class Unreadable(ValueError):
-    """The file is not what its program reads; says why."""
+    """The file is not in the form that its program reads; the text says why."""
 
 
 def content(path: Path) -> bytes | None:
-    """None where there is no such file. What is no file (a pipe, a device) is not waited for."""
+    """The bytes of a file; None if there is none. A pipe or a device is refused, not waited for."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
-    with os.fdopen(handle, "rb") as opened:
+    with os.fdopen(handle, "rb") as stream:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise Unreadable(f"{path} is not a regular file")
-        return opened.read()
+        return stream.read()
 
 
 def mode_of(path: Path) -> int:
@@ -33,31 +33,31 @@ def mode_of(path: Path) -> int:
 
 
 def fingerprint(data: bytes | None) -> str:
-    """What tells whether a file is still as it was left; a missing one has its own."""
+    """A digest that shows whether a file is still as it was left; a missing file has its own."""
     return "missing" if data is None else sha256(data).hexdigest()
 
 
 def missing_folders(path: Path) -> tuple[Path, ...]:
-    """Those above a file that would have to be made, outermost first."""
-    found = []
+    """The folders that would have to be created for a file, outermost first."""
+    folders = []
     for folder in path.parents:
         if folder.exists():
             break
-        found.append(folder)
-    return tuple(reversed(found))
+        folders.append(folder)
+    return tuple(reversed(folders))
 
 
 def write(path: Path, data: bytes, mode: int) -> None:
-    """In one step. A link stays a link: what it leads to is written."""
+    """Replace the file in one step. A link stays a link: its target is written."""
     real = path.resolve()
     real.parent.mkdir(parents=True, exist_ok=True)
     draft = real.with_name(f".{real.name}.moot-{os.getpid()}")
     file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, OWNER_ONLY)
     try:
-        with os.fdopen(file, "wb") as opened:
-            opened.write(data)
-            opened.flush()
-            os.fsync(opened.fileno())
+        with os.fdopen(file, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
         draft.chmod(mode)
         draft.replace(real)
     finally:
@@ -65,7 +65,7 @@ def write(path: Path, data: bytes, mode: int) -> None:
 
 
 def put_back(path: Path, data: bytes | None, mode: int, folders: tuple[Path, ...] = ()) -> None:
-    """The file as it was; where it was not there, it goes, and with it the folders that were made for it."""
+    """Restore a file; if there was none, remove it and the folders that were made for it."""
     if data is not None:
         write(path, data, mode)
         return

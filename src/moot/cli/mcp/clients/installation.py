@@ -1,4 +1,4 @@
-"""Tell clients of Moot: a plan that can be shown, then its steps, each entered in the ledger before it is done."""
+"""Registers Moot with clients: a plan that can be shown, then its steps, each first recorded in the ledger."""
 
 import subprocess
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from moot.model.json import JsonObject
 from moot.settings.home import Home
 
 COMMAND_SECONDS: Final = 120
-LONGEST_PRINTED: Final = 500
+MAX_PRINTED_CHARACTERS: Final = 500
 
 
 class InstallRequest(Struct, frozen=True):
@@ -35,7 +35,7 @@ class InstallRequest(Struct, frozen=True):
 
     @property
     def agent(self) -> str:
-        """Who it is by its token; empty where that follows from client and folder."""
+        """The agent of its token; empty if the agent follows from client and folder."""
         return self.client.name if isinstance(self.way, Http) else ""
 
     @property
@@ -64,11 +64,11 @@ Step: TypeAlias = Run | Write
 class InstallPlan(Struct, frozen=True):
     request: InstallRequest
     steps: tuple[Step, ...]
-    """None: everything is as wished."""
+    """Empty if everything is as requested."""
 
 
 def plan(request: InstallRequest, ledger: Ledger) -> InstallPlan:
-    """What has to be done. Nothing is changed, and what cannot be done is refused here."""
+    """Plan what has to be done. Nothing is changed; what cannot be done is refused here."""
     try:
         return InstallPlan(request, tuple(_steps(request, _change(request, ledger))))
     except Unreadable as trouble:
@@ -88,52 +88,52 @@ def by_hand(request: InstallRequest) -> str:
 
 
 def _steps(request: InstallRequest, change: Change | None) -> Iterator[Step]:
-    yield from _registering(request, change)
+    yield from _registration_steps(request, change)
     hooks = request.client.hooks(request.scope, request.place) if request.wake else None
     if hooks is not None:
         edits = hook_edits(request.client, request.home, request.agent)
         if not _is_current(hooks, edits, change):
-            yield _writing(hooks, edits)
+            yield _write_step(hooks, edits)
 
 
-def _registering(request: InstallRequest, change: Change | None) -> Iterator[Step]:
+def _registration_steps(request: InstallRequest, change: Change | None) -> Iterator[Step]:
     client, path = request.client, request.client.config(request.scope, request.place)
     document = read(path, files.content(path))
     if client.is_set_up(document, request.way):
         return
-    known = client.knows(document)
+    existing = client.knows(document)
     ours = change is not None and change.file(path) is not None
-    if known is not None and not ours:
+    if existing is not None and not ours:
         raise Conflict(
             f"{client.name} already has an MCP server called moot, which Moot did not add",
             detail=f"it is in {path}; nothing was changed",
-            fix=(_removal(client, request.scope, path), f"moot mcp install {client.name}"),
+            fix=(_removal_hint(client, request.scope, path), f"moot mcp install {client.name}"),
         )
     adding, removing = client.adding(request.way, request.scope), client.removing(request.scope)
     edits = client.edits(request.way)
     if adding is None:
-        yield _writing(path, edits)
+        yield _write_step(path, edits)
     else:
-        first = (removing,) if known is not None and removing else ()
+        first = (removing,) if existing is not None and removing else ()
         yield Run(path, (*first, adding), edits)
 
 
-def _writing(path: Path, edits: tuple[Edit, ...]) -> Write:
-    """Tried before it is promised: a file that has no place for them is refused while nothing has been done."""
+def _write_step(path: Path, edits: tuple[Edit, ...]) -> Write:
+    """Try the edits before promising them: a file that has no place for them is refused before anything is done."""
     with_edits(path, files.content(path), edits)
     return Write(path, edits)
 
 
-def _removal(client: Client, scope: Scope, path: Path) -> str:
+def _removal_hint(client: Client, scope: Scope, path: Path) -> str:
     command = client.removing(scope)
     return " ".join(command) if command else f"remove moot from {path}"
 
 
 def _is_current(path: Path, edits: tuple[Edit, ...], change: Change | None) -> bool:
-    """All of it is there, and nothing of an earlier install beside it."""
+    """Whether all edits are there, and none of an earlier install."""
     document = read(path, files.content(path))
-    entered = change.file(path) if change is not None else None
-    stale = [edit for edit in entered.edits if edit not in edits] if entered else []
+    touched = change.file(path) if change is not None else None
+    stale = [edit for edit in touched.edits if edit not in edits] if touched else []
     return all(holds(document, edit) for edit in edits) and not any(holds(document, edit) for edit in stale)
 
 
@@ -141,7 +141,7 @@ def _is_current(path: Path, edits: tuple[Edit, ...], change: Change | None) -> b
 
 
 def carry_out(plan: InstallPlan, ledger: Ledger, at: str) -> Change | None:
-    """Do the steps. What was done before a step failed stays entered, so that `uninstall` undoes it."""
+    """Do the steps. If one fails, the steps before it stay in the ledger, so that `uninstall` undoes them."""
     request = plan.request
     change = _change(request, ledger)
     if not plan.steps:
@@ -149,34 +149,34 @@ def carry_out(plan: InstallPlan, ledger: Ledger, at: str) -> Change | None:
     change = change or Change(request.client.name, request.scope, request.folder, request.way, at)
     change = structs.replace(change, way=request.way, wake=change.wake or request.wake)
     for step in plan.steps:
-        entered = _entered(step, change)
-        change = change.with_file(entered)
+        touched = _ledger_entry(step, change)
+        change = change.with_file(touched)
         ledger.keep(change)
         try:
-            _do(step, request, entered)
+            _do(step, request, touched)
         finally:
-            # Also where it failed half-way: as long as nobody else writes to the file, its first bytes can come back.
+            # Also if it failed half-way: while nobody else writes to the file, its first content can be restored.
             left = files.fingerprint(files.content(step.path))
-            change = change.with_file(structs.replace(entered, edits=step.edits, after=left))
+            change = change.with_file(structs.replace(touched, edits=step.edits, after=left))
             ledger.keep(change)
     return change
 
 
-def _do(step: Step, request: InstallRequest, entered: Touched) -> None:
+def _do(step: Step, request: InstallRequest, touched: Touched) -> None:
     if isinstance(step, Write):
-        _edit(step, entered)
+        _edit(step, touched)
         return
     for command in step.commands:
         _run(request, command)
-    _made_sure(request, step.path)
+    _check_entry(request, step.path)
 
 
 def _change(request: InstallRequest, ledger: Ledger) -> Change | None:
     return ledger.find(request.client.name, request.scope, request.folder)
 
 
-def _entered(step: Step, change: Change) -> Touched:
-    """How the file was without Moot: as first entered, or, where its owner changed it since, as it is now less ours."""
+def _ledger_entry(step: Step, change: Change) -> Touched:
+    """The file without Moot: as first recorded or, if its owner changed it since, as it is now without our edits."""
     data = files.content(step.path)
     earlier = change.file(step.path)
     if earlier is None:
@@ -188,18 +188,18 @@ def _entered(step: Step, change: Change) -> Touched:
     return structs.replace(earlier, before=rest, mode=files.mode_of(step.path), after="")
 
 
-def _edit(step: Write, entered: Touched) -> None:
+def _edit(step: Write, touched: Touched) -> None:
     data = files.content(step.path)
     if data is not None:
-        data = without_edits(step.path, data, entered.edits, entered.before)
-    made = with_edits(step.path, data, step.edits)
-    files.write(step.path, made, files.mode_of(step.path))
+        data = without_edits(step.path, data, touched.edits, touched.before)
+    edited = with_edits(step.path, data, step.edits)
+    files.write(step.path, edited, files.mode_of(step.path))
 
 
 def _run(request: InstallRequest, command: tuple[str, ...]) -> None:
-    """The client's own command; what it says is told only where it fails."""
+    """Run the client's own command; its output is shown only if it fails."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             (request.program, *command[1:]),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -208,13 +208,15 @@ def _run(request: InstallRequest, command: tuple[str, ...]) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise _failed(request, command, str(error)) from None
-    if done.returncode:
-        printed = (done.stderr or done.stdout).decode(errors="replace").strip()
-        raise _failed(request, command, printed[-LONGEST_PRINTED:] or f"exit code {done.returncode}")
+        raise _failure(request, command, str(error)) from None
+    if process.returncode:
+        printed = (process.stderr or process.stdout).decode(errors="replace").strip()
+        raise _failure(
+            request, command, printed[-MAX_PRINTED_CHARACTERS:] or f"exit code {process.returncode}"
+        )
 
 
-def _failed(request: InstallRequest, command: tuple[str, ...], reason: str) -> McpClient:
+def _failure(request: InstallRequest, command: tuple[str, ...], reason: str) -> McpClient:
     return McpClient(
         f"{' '.join(command[:3])} failed: {reason}",
         detail=by_hand(request),
@@ -223,9 +225,9 @@ def _failed(request: InstallRequest, command: tuple[str, ...], reason: str) -> M
     )
 
 
-def _made_sure(request: InstallRequest, path: Path) -> None:
-    """Its command may say yes and do something else."""
+def _check_entry(request: InstallRequest, path: Path) -> None:
+    """Check the file: the client's command may succeed and do something else."""
     document: JsonObject = read(path, files.content(path))
     if not request.client.is_set_up(document, request.way):
         command = request.client.adding(request.way, request.scope) or ()
-        raise _failed(request, command, f"it succeeded, but {path} does not contain the entry")
+        raise _failure(request, command, f"it succeeded, but {path} does not contain the entry")

@@ -1,4 +1,4 @@
-"""The coding CLIs Moot knows: where each keeps its servers and hooks, and the commands by which it changes them itself.
+"""The coding CLIs Moot knows: where each has its servers and hooks, and its own commands to change them.
 
 Forms and files are those of Claude Code 2.1, Codex 0.166 and Gemini CLI 0.61, tried on the programs themselves; for VS
 Code and Antigravity they are what their documentation says.
@@ -22,7 +22,7 @@ Scope: TypeAlias = Literal["user", "project"]
 
 
 class UserEnvironment(Struct, frozen=True):
-    """Where a person stands: the folder, and the variables by which programs move their settings."""
+    """A person's environment: the folder, and the variables that move programs' settings."""
 
     folder: Path
     environ: Mapping[str, str]
@@ -31,9 +31,9 @@ class UserEnvironment(Struct, frozen=True):
         return Path(self.environ.get("HOME") or Path.home()).joinpath(*parts)
 
     def named_by(self, variable: str, otherwise: Path) -> Path:
-        """The folder that a variable names, if it does."""
-        named = self.environ.get(variable)
-        return Path(named) if named else otherwise
+        """The folder that a variable names; `otherwise` if it is not set."""
+        folder = self.environ.get(variable)
+        return Path(folder) if folder else otherwise
 
     @classmethod
     def here(cls) -> "UserEnvironment":
@@ -62,7 +62,7 @@ class Client:
         raise NotImplementedError
 
     def hooks(self, scope: Scope, place: UserEnvironment) -> Path | None:
-        """The file its hooks stand in; None where Moot knows no hooks of it."""
+        """The file with its hooks; None if Moot knows no hooks of it."""
         return None
 
     def entry(self, way: Way) -> JsonObject:
@@ -91,16 +91,16 @@ class Client:
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
     def knows(self, document: Mapping[str, object]) -> object:
-        """What the client has under Moot's name; None where it has nothing."""
+        """The client's entry for Moot; None if it has none."""
         servers = document.get(self.servers)
         return servers.get(SERVER) if isinstance(servers, Mapping) else None
 
     def is_set_up(self, document: Mapping[str, object], way: Way) -> bool:
-        """Whether the client has Moot by this way; what else it keeps with it is its own affair."""
-        known = self.knows(document)
-        wanted = self.entry(way)
-        return isinstance(known, Mapping) and all(
-            known.get(key) == value for key, value in wanted.items() if key != "type"
+        """Whether the client's entry for Moot has this way; other keys in the entry do not matter."""
+        entry = self.knows(document)
+        expected = self.entry(way)
+        return isinstance(entry, Mapping) and all(
+            entry.get(key) == value for key, value in expected.items() if key != "type"
         )
 
 
@@ -118,7 +118,7 @@ class Claude(Client):
 
     def hooks(self, scope: Scope, place: UserEnvironment) -> Path | None:
         if scope == "project":
-            # settings.json of a project is shared by its people; the path of one's own moot is not
+            # a project's settings.json is shared by its people; the path of this moot is not
             return place.folder / ".claude" / "settings.local.json"
         return place.named_by("CLAUDE_CONFIG_DIR", place.user(".claude")) / "settings.json"
 
@@ -223,7 +223,7 @@ class Antigravity(Client):
 
 
 class VsCode(Client):
-    """Its `code --add-mcp` leaves the work to a window, and nothing takes an entry out again: the file is edited."""
+    """`code --add-mcp` needs an open window, and no command removes an entry: so the file is edited."""
 
     name = "vscode"
     title = "VS Code"
@@ -256,7 +256,7 @@ class VsCode(Client):
 
 
 class Generic(Client):
-    """Whoever else speaks MCP: only ever printed."""
+    """Any other MCP client: its entry is only printed."""
 
     name = "generic"
     title = "any MCP client"

@@ -1,6 +1,6 @@
-"""What Moot changed in other programs' files, and how these were before: `clients.json` in the home, its owner's alone.
+"""What Moot changed in other programs' files, and their content before: `clients.json` in the home, mode 0600.
 
-A file is entered before it is touched, so that whatever happens then, its first bytes are known.
+A file is recorded before it is changed, so that its first content is known whatever happens then.
 """
 
 import os
@@ -22,7 +22,7 @@ UNDER_WAY: Final = ""
 
 
 class Touched(Struct, frozen=True):
-    """One file: how it was, how it was left, and what of ours is in it."""
+    """One file: its content before, its state after, and our edits in it."""
 
     path: str
     before: bytes | None
@@ -30,7 +30,7 @@ class Touched(Struct, frozen=True):
     mode: int
     edits: tuple[Edit, ...]
     folders: tuple[str, ...] = ()
-    """Made for it, outermost first."""
+    """Folders made for it, outermost first."""
     after: str = UNDER_WAY
     """Fingerprint of the file as it was left; empty while it is being changed."""
 
@@ -119,7 +119,7 @@ class Ledger:
 
 
 def _sync(folder: Path) -> None:
-    """The name is on disk too before somebody else's file is touched."""
+    """Make sure that the ledger's name is on disk before another program's file is changed."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

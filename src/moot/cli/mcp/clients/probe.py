@@ -12,7 +12,7 @@ from moot.cli.mcp.clients.entry import server
 from moot.cli.mcp.clients.known import Client
 from moot.errors import McpClient
 
-LONGEST: Final = 30.0
+MAX_START_SECONDS: Final = 30.0
 HELLO: Final = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -25,11 +25,11 @@ HELLO: Final = {
 }
 
 
-def seconds_to_start(patience: float = LONGEST) -> float | None:
-    """How long it takes; None where no answer came in time, or none that a client could use.
+def seconds_to_start(patience: float = MAX_START_SECONDS) -> float | None:
+    """How long the server takes to answer; None if no usable answer came in time.
 
-    In a home that is made for it, where no hub runs: a server that starts makes itself known as an agent, and is at its
-    slowest where it has to open a home itself.
+    It runs in a temporary home without a hub: a starting server registers an agent, and is slowest when it has to open
+    a home itself.
     """
     with TemporaryDirectory(prefix="moot-probe-") as home:
         return _seconds(server(Path(home) / "home", client="probe").argv, patience)
@@ -44,8 +44,8 @@ def _seconds(argv: tuple[str, ...], patience: float) -> float | None:
         process.stdin.write(json.dumps(HELLO).encode() + b"\n")
         process.stdin.flush()
         ready, _, _ = select.select([process.stdout], [], [], patience)
-        answered = bool(ready) and b'"result"' in process.stdout.readline()
-        return time.monotonic() - began if answered else None
+        has_answered = bool(ready) and b'"result"' in process.stdout.readline()
+        return time.monotonic() - began if has_answered else None
     except OSError:  # it ended before it was asked
         return None
     finally:
@@ -53,9 +53,9 @@ def _seconds(argv: tuple[str, ...], patience: float) -> float | None:
         process.communicate()
 
 
-def too_slow(client: Client, took: float | None) -> McpClient:
-    allowed = client.patience or LONGEST
-    needed = f"its first answer took {took:.1f} s" if took is not None else "it did not answer at all"
+def too_slow(client: Client, seconds: float | None) -> McpClient:
+    allowed = client.patience or MAX_START_SECONDS
+    needed = f"its first answer took {seconds:.1f} s" if seconds is not None else "it did not answer at all"
     return McpClient(
         f"{client.name} gave up after {allowed:.0f} s",
         detail=f"moot mcp was started the way {client.name} starts it: {needed}",

@@ -1,4 +1,4 @@
-"""Undo what was installed: each file as it was, or, where its owner changed it since, without what is ours."""
+"""Undo an installation: each file as it was or, if its owner changed it since, without our entry."""
 
 import subprocess
 from pathlib import Path
@@ -26,7 +26,7 @@ class Undone(Struct, frozen=True):
 
 
 def undo(change: Change, ledger: Ledger, place: UserEnvironment) -> list[Undone]:
-    """All files of a change. What could not be undone stays in the ledger, and says why."""
+    """Undo all files of a change. What could not be undone stays in the ledger, with the reason."""
     undone = [_file(change, touched, place) for touched in reversed(change.files)]
     kept = {each.path for each in undone if each.how == "kept"}
     if kept:
@@ -48,7 +48,7 @@ def _file(change: Change, touched: Touched, place: UserEnvironment) -> Undone:
     if data is None:
         return Undone(change.client, touched.path, "gone", "it has been removed since")
     try:
-        return _cleaned(change, touched, data, place)
+        return _clean(change, touched, data, place)
     except (Unreadable, OSError) as trouble:
         return Undone(change.client, touched.path, "kept", str(trouble))
 
@@ -58,22 +58,22 @@ def _put_back(touched: Touched) -> None:
     files.put_back(Path(touched.path), touched.before, touched.mode, folders)
 
 
-def _cleaned(change: Change, touched: Touched, data: bytes, place: UserEnvironment) -> Undone:
-    """Its owner, or the client itself, wrote to it since: their changes stay, our entry goes."""
+def _clean(change: Change, touched: Touched, data: bytes, place: UserEnvironment) -> Undone:
+    """The file has changed since: keep those changes and remove our entry."""
     path = Path(touched.path)
     rest = without_edits(path, data, touched.edits, touched.before)
     if rest == touched.before:
         _put_back(touched)
         return Undone(change.client, touched.path, "restored")
-    if rest is not None and not _taken_out_by_its_owner(change, path, place):
+    if rest is not None and not _removed_by_client(change, path, place):
         files.write(path, rest, files.mode_of(path))
     return Undone(
         change.client, touched.path, "cleaned", "it has changed since, so only Moot's entry was removed"
     )
 
 
-def _taken_out_by_its_owner(change: Change, path: Path, place: UserEnvironment) -> bool:
-    """Whether the client's own command took the entry out: it lays out its file as it likes it."""
+def _removed_by_client(change: Change, path: Path, place: UserEnvironment) -> bool:
+    """Whether the client's own command removed the entry: it may lay out its file in its own way."""
     client = CLIENTS[change.client]
     command, program = client.removing(change.scope), client.found(place)
     there = structs.replace(place, folder=Path(change.folder)) if change.folder else place

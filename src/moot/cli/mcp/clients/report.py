@@ -16,7 +16,7 @@ from moot.cli.mcp.clients.entry import Http, Way, server, variable_of
 from moot.cli.mcp.clients.installation import InstallPlan, InstallRequest, Run, carry_out, plan
 from moot.cli.mcp.clients.known import CLIENTS, Client, Scope, UserEnvironment
 from moot.cli.mcp.clients.ledger import Change, Issued, Ledger
-from moot.cli.mcp.clients.probe import LONGEST, seconds_to_start, too_slow
+from moot.cli.mcp.clients.probe import MAX_START_SECONDS, seconds_to_start, too_slow
 from moot.cli.mcp.clients.removal import Undone
 from moot.cli.mcp.clients.removal import undo as undone_by
 from moot.cli.mcp.clients.state import ClientState, client_state
@@ -51,9 +51,9 @@ class Installing:
         return any(plan.steps for plan in self.plans)
 
     def _requests(self) -> list[InstallRequest]:
-        named = [CLIENTS[name] for name in self._names]
-        there = named or [client for client in CLIENTS.values() if client.found(self._place)]
-        requests = [self._request(client) for client in there]
+        requested = [CLIENTS[name] for name in self._names]
+        clients = requested or [client for client in CLIENTS.values() if client.found(self._place)]
+        requests = [self._request(client) for client in clients]
         missing = [request for request in requests if not request.program]
         if missing:
             raise not_installed(missing[0])
@@ -75,7 +75,7 @@ class Installing:
     # --- before ------------------------------------------------------------------------------------------
 
     def show(self) -> None:
-        """What will be done, before it is."""
+        """Show what will be done."""
         say = self._session.screen.say
         if self._session.json:
             self._session.screen.data([plan_to_dict(plan) for plan in self.plans])
@@ -102,14 +102,14 @@ class Installing:
             say("Will run:")
         for command in commands:
             say(f"  {shlex.join(command)}")
-        written = [step for step in steps if not isinstance(step, Run)]
-        if written:
+        writes = [step for step in steps if not isinstance(step, Run)]
+        if writes:
             say("Will write:")
-        for step in written:
+        for step in writes:
             say(f"  {shown(step.path)}   {', '.join(dict.fromkeys(edit.path[-1] for edit in step.edits))}")
         if self._http:
-            named = ", ".join(plan.request.client.name for plan in self.plans if plan.steps)
-            say(f"Will create a token for: {named}")
+            names = ", ".join(plan.request.client.name for plan in self.plans if plan.steps)
+            say(f"Will create a token for: {names}")
 
     # --- after -------------------------------------------------------------------------------------------
 
@@ -120,35 +120,35 @@ class Installing:
         for each in self.plans:
             change = carry_out(each, ledger, shapes.when(time.time()) or "")
             if change is not None and each.steps and isinstance(each.request.way, Http) and not change.token:
-                made = issued[each.request.client.name] = tokens.issue(
+                new_token = issued[each.request.client.name] = tokens.issue(
                     self._session, each.request.client.name
                 )
-                ledger.keep(structs.replace(change, token=Issued(made.agent, made.id)))
-        took = self._started()
+                ledger.keep(structs.replace(change, token=Issued(new_token.agent, new_token.id)))
+        seconds = self._seconds_to_start()
         if self._session.json:
             secrets = {name: token.token for name, token in issued.items()}
             clients = [plan_to_dict(plan) for plan in self.plans]
             self._session.screen.data([{**each, "token": secrets.get(each["client"])} for each in clients])
         else:
-            self._tell(took, issued)
-        self._refuse_a_slow_start(took)
+            self._report(seconds, issued)
+        self._refuse_a_slow_start(seconds)
 
-    def _started(self) -> float | None:
+    def _seconds_to_start(self) -> float | None:
         return 0.0 if self._http else seconds_to_start()
 
-    def _refuse_a_slow_start(self, took: float | None) -> None:
+    def _refuse_a_slow_start(self, seconds: float | None) -> None:
         for each in self.plans:
-            if took is None or took > (each.request.client.patience or LONGEST):
-                raise too_slow(each.request.client, took)
+            if seconds is None or seconds > (each.request.client.patience or MAX_START_SECONDS):
+                raise too_slow(each.request.client, seconds)
 
-    def _tell(self, took: float | None, issued: dict[str, shapes.IssuedToken]) -> None:
+    def _report(self, seconds: float | None, issued: dict[str, shapes.IssuedToken]) -> None:
         say = self._session.screen.say
         for each in self.plans:
             client = each.request.client
-            done = "registered" if each.steps else "unchanged "
+            outcome = "registered" if each.steps else "unchanged "
             allowed = f" ({client.title} allows {client.patience:.0f} s)" if client.patience else ""
-            ready = f"; server started in {took:.1f} s{allowed}" if took else ""
-            say(f"✓ {client.name:<12}{done}    {client.after}{ready}")
+            ready = f"; server started in {seconds:.1f} s{allowed}" if seconds else ""
+            say(f"✓ {client.name:<12}{outcome}    {client.after}{ready}")
             if each.request.wake and client.trust:
                 say(f"  {client.trust}")
         for name, token in issued.items():
@@ -206,20 +206,20 @@ def undo(session: Session, names: Sequence[str], *, only_print: bool) -> bool:
     if only_print or not changes:
         _tell_changes(session, changes)
         return True
-    done: list[Undone] = []
+    undone: list[Undone] = []
     for change in changes:
-        done += undone_by(change, ledger, place)
+        undone += undone_by(change, ledger, place)
         if change.token is not None:
             tokens.revoke(session, change.token.agent, change.token.id)
     if session.json:
-        session.screen.data([structs.asdict(each) for each in done])
+        session.screen.data([structs.asdict(each) for each in undone])
     else:
-        for each in done:
+        for each in undone:
             sign = "✗" if each.how == "kept" else "✓"
             why = f"   {each.why}" if each.why else ""
             session.screen.say(f"{sign} {each.client:<12}{each.how:<10}{shown(Path(each.path))}{why}")
         session.screen.note("restart open sessions of these clients")
-    return all(each.how != "kept" for each in done)
+    return all(each.how != "kept" for each in undone)
 
 
 def _tell_changes(session: Session, changes: Sequence[Change]) -> None:
@@ -242,23 +242,23 @@ def _tell_changes(session: Session, changes: Sequence[Change]) -> None:
 def tell_client_states(session: Session, names: Sequence[str]) -> None:
     home, place = home_of(session), UserEnvironment.here()
 
-    chosen = [client for client in CLIENTS.values() if not names or client.name in names]
+    clients = [client for client in CLIENTS.values() if not names or client.name in names]
 
     async def look(hub: Hub) -> list[ClientState]:
         agents = {agent.name: agent for agent in await hub.agents.list()}
-        came = {client.name: await hub.agents.arrivals(client.name) for client in chosen}
+        arrivals = {client.name: await hub.agents.arrivals(client.name) for client in clients}
         return [
-            client_state(client, home, place, [agents[each.name] for each in came[client.name]])
-            for client in chosen
+            client_state(client, home, place, [agents[each.name] for each in arrivals[client.name]])
+            for client in clients
         ]
 
-    found = with_reading(session, look)
+    states = with_reading(session, look)
     if session.json:
-        session.screen.data([each.to_dict() for each in found])
+        session.screen.data([each.to_dict() for each in states])
         return
-    rows = [_row(each) for each in found]
+    rows = [_row(each) for each in states]
     session.screen.table(("client", "installed", "registered", "wake", "last seen", "reachability"), rows)
-    for each in found:
+    for each in states:
         if each.trouble:
             session.screen.note(f"! {each.client}: {each.trouble}")
         elif each.found and not each.registered:

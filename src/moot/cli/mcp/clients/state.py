@@ -1,4 +1,4 @@
-"""How each client stands to Moot: installed, registered, woken by hooks, last seen."""
+"""The state of each client: installed, registered, woken by hooks, last seen."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +35,7 @@ class ClientState(Struct, frozen=True):
     wake: bool
     trouble: str
     agents: tuple[str, ...]
-    """Who came by this client, the last one first."""
+    """Agents that came by this client, the last one first."""
     seen: str | None
     reachability: str | None
 

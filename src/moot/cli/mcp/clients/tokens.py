@@ -1,4 +1,4 @@
-"""For clients that come by HTTP: the hub's address, and a token that says who they are."""
+"""For clients that connect over HTTP: the hub's address, and a token that identifies them."""
 
 from contextlib import suppress
 
@@ -12,7 +12,7 @@ from moot.settings import Home, load
 
 
 def address(home: Home) -> str:
-    """Where the hub that runs answers MCP; where none runs, where it will."""
+    """The address at which the running hub answers MCP, or will when it runs."""
     running = running_hub(home) or {}
     url = str(running.get("url") or "")
     if not url.startswith("http"):
@@ -27,7 +27,7 @@ def address(home: Home) -> str:
 
 
 def issue(session: Session, agent: str) -> shapes.IssuedToken:
-    """A token for an agent; one that nobody knows yet is made, as an outside one."""
+    """A token for an agent; an unknown agent is created, as an outside one."""
 
     async def work(hub: Hub) -> shapes.IssuedToken:
         try:

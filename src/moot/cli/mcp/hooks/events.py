@@ -13,17 +13,17 @@ from moot.settings.home import Home
 
 EVENTS: Final = ("Stop", "UserPromptSubmit", "SessionStart")
 SECONDS: Final = 10
-"""After which the client ends the hook; it takes a fraction of one."""
+"""The client ends the hook after this time; a hook takes a fraction of a second."""
 
 
 def hook_command(client: Client, event: str, home: Home, agent: str = "") -> str:
-    """For a shell. Should Moot be gone or in trouble, the session it runs in does not hear of it."""
+    """A command for a shell. If Moot is missing or fails, the session does not notice."""
     words = command(("hook",), home.path, client=client.name, agent=agent)
     return f"{shlex.join((*words, event))} 2>/dev/null || true"
 
 
 def hook_edits(client: Client, home: Home, agent: str = "") -> tuple[Edit, ...]:
-    """What the client's hooks file must hold: one group more for each event."""
+    """The edits to the client's hooks file: one more group for each event."""
     return tuple(
         Add(
             ("hooks", event),

@@ -1,4 +1,4 @@
-"""One hook run: what the client said, a look whether there is anything to do, and the log for what went wrong.
+"""One run of a hook: the client's input, a quick check whether there is anything to do, and a log for errors.
 
 Light on purpose: a person waits for it at the end of every turn. The rest is in answer_hook.py, for when it is needed.
 """
@@ -20,25 +20,25 @@ from moot.settings.home import Home
 LOG_BYTES: Final = 1 << 20
 VARIABLE: Final = "MOOT_AGENT"
 Say: TypeAlias = Callable[[JsonObject], None]
-"""Tells the client something; raises unless the client has been told when it returns."""
+"""Writes to the client; when it returns, the client has it, and otherwise it raises."""
 
 
 class HookMoment(Struct, frozen=True):
-    """What the client said of the moment."""
+    """The event that a client runs a hook for."""
 
     event: str
     client: str
     folder: Path
     name: str = ""
-    """Who the session is, where a person said so; else it follows from client and folder."""
+    """The session's agent, if a person set it; otherwise it follows from client and folder."""
     again: bool = False
-    """The turn goes on already because of a hook: nothing more is added to it."""
+    """The turn was already prolonged by a hook: nothing more is added to it."""
 
 
 def read_moment(
     event: str, client: str, raw: bytes, environ: Mapping[str, str], name: str = ""
 ) -> HookMoment:
-    """A client that says something else than expected is taken at its word as far as it goes."""
+    """Read the client's input; if it is not what is expected, use what can be used."""
     try:
         facts = json.loads(raw)
     except ValueError:
@@ -58,7 +58,7 @@ def read_moment(
 
 
 def run(folder: Path, moment: HookMoment, say: Say) -> None:
-    """Tell the client what there is to tell it. Whatever goes wrong, the session goes on."""
+    """Deliver to the client what waits for it. Whatever goes wrong, the session goes on."""
     home = Home(folder)
     try:
         if not is_there(home.path) or _is_idle(home, moment):
@@ -66,19 +66,19 @@ def run(folder: Path, moment: HookMoment, say: Say) -> None:
         from moot.cli.mcp.hooks.answer_hook import answer  # noqa: PLC0415  most turns end before this is needed
 
         answer(home, moment, say)
-    except Exception as error:  # a person's session: it does not stumble over us, whatever it is
+    except Exception as error:  # a person's session must not fail because of us
         _log(home, moment, error)
 
 
 def _is_idle(home: Home, moment: HookMoment) -> bool:
-    """Nothing waits, and its hooks are known; a session that starts is always told who it is."""
+    """Whether there is nothing to do; a session that starts is always told its name."""
     return moment.event != "SessionStart" and not anything_to_do(
         home.path, client=moment.client, folder=str(moment.folder), name=moment.name
     )
 
 
 def _log(home: Home, moment: HookMoment, error: Exception) -> None:
-    """One line in logs/hooks.log, which begins anew when it is long."""
+    """Write a line to logs/hooks.log, which is emptied when it is too long."""
     line = {
         "at": time.time(),
         "client": moment.client,
@@ -92,5 +92,5 @@ def _log(home: Home, moment: HookMoment, error: Exception) -> None:
             if os.fstat(file).st_size > LOG_BYTES:
                 os.ftruncate(file, 0)
             log.write(f"{json.dumps(line)}\n")
-    except OSError:  # then it stays untold: there is nobody to tell
+    except OSError:  # there is nobody to report it to
         return

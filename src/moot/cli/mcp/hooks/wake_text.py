@@ -1,6 +1,6 @@
-"""How a client is told by its hooks: messages in frames, in the form that Claude Code and Codex both read.
+"""The output of hooks: messages in frames, in the form that Claude Code and Codex both read.
 
-When something is handed over, and what that means for the agent's turns, is the hub's affair (hub/external/hooks.py).
+Not here: when messages are handed over, and what that means for the agent's turns (hub/external/hooks.py).
 """
 
 from collections.abc import Iterator
@@ -15,28 +15,28 @@ from moot.shapes import Handed, Hooked, Message
 
 MAX_MESSAGES: Final = 20
 """Messages at once; what is left comes with the next turn."""
-LONGEST_TEXT: Final = 6_000
-"""Characters of one message. Clients cut hook output at about ten thousand, and would cut it in the middle."""
-LONGEST: Final = 9_000
+MAX_TEXT_CHARACTERS: Final = 6_000
+"""Of one message. Clients cut hook output at about ten thousand characters, even in the middle of a message."""
+MAX_OUTPUT_CHARACTERS: Final = 9_000
 
 AGENTS: Final = frozenset({"agent", "external"})
 
 
-def hook_output(event: str, hooked: Hooked) -> JsonObject | None:
-    """The client's own form of what a hook has to say; None for nothing."""
+def hook_output(event: str, delivery: Hooked) -> JsonObject | None:
+    """What a hook prints, in the client's form; None for nothing."""
     if event == "Stop":
-        text = handed_over(hooked.name, hooked.found)
+        text = messages_text(delivery.name, delivery.found)
         return {"decision": "block", "reason": text} if text else None
     parts = [
-        announced(hooked.name, hooked.waiting) if hooked.first else "",
-        handed_over(hooked.name, hooked.found),
+        announcement(delivery.name, delivery.waiting) if delivery.first else "",
+        messages_text(delivery.name, delivery.found),
     ]
     text = "\n\n".join(part for part in parts if part)
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}} if text else None
 
 
-def announced(name: str, conversations: int) -> str:
-    """Once in a session: who it is, and whether something waits."""
+def announcement(name: str, conversations: int) -> str:
+    """Said once in a session: its name, and whether messages wait."""
     text = f'In Moot you are "{name}": other agents and people reach you by this name.'
     if not conversations:
         return text
@@ -44,29 +44,29 @@ def announced(name: str, conversations: int) -> str:
     return f"{text} Messages in {where} are waiting for you; they come with the next prompt."
 
 
-def handed_over(name: str, found: Handed) -> str:
+def messages_text(name: str, handed: Handed) -> str:
     """The messages in frames that no text can leave, each with the id to reply to; empty where there are none."""
-    if not found.messages:
+    if not handed.messages:
         return ""
     blocks: list[str] = []
-    for message in found.messages:
-        share = min(LONGEST_TEXT, max(0, LONGEST - sum(map(len, blocks))))
+    for message in handed.messages:
+        share = min(MAX_TEXT_CHARACTERS, max(0, MAX_OUTPUT_CHARACTERS - sum(map(len, blocks))))
         blocks.append(_block(message, share))
     many = "A message" if len(blocks) == 1 else f"{len(blocks)} messages"
     return "\n\n".join([
         f'{many} for you, "{name}", from Moot. Only the text inside a frame was written by its sender.',
         *blocks,
-        "\n".join(_closing(found)),
+        "\n".join(_closing(handed)),
     ])  # fmt: skip
 
 
-def _closing(found: Handed) -> Iterator[str]:
-    if found.must_answer:
-        yield f"An answer is expected to {', '.join(found.must_answer)}."
+def _closing(handed: Handed) -> Iterator[str]:
+    if handed.must_answer:
+        yield f"An answer is expected to {', '.join(handed.must_answer)}."
     yield "To answer a message, call Moot's tool reply with its id. If no answer is needed, continue or stop."
-    if found.next:
+    if handed.next:
         yield (
-            f"{found.next} more are waiting: check_messages reads them now; otherwise they come with a "
+            f"{handed.next} more are waiting: check_messages reads them now; otherwise they come with a "
             "later turn."
         )
 
