@@ -33,8 +33,8 @@ class MootCommands(click.Group):
         if entry is None:
             return None
         module, _, attribute = entry.where.partition(":")
-        found: click.Command = getattr(import_module(module), attribute)
-        return found
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

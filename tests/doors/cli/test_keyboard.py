@@ -55,7 +55,7 @@ async def test_an_esc_swallows_no_letter(
     """Esc, O and a letter are one key where they come at once; after a silence they are what they say."""
     screen = Screen(json=False, quiet=False, no_color=True, environ={})
     typist = Typist(*ends, monkeypatch)
-    async with Keyboard(screen).held() as keyboard:
+    async with Keyboard(screen).reading() as keyboard:
         await typist.press(ESC)
         await typist.wait(silence)
         await typist.press(b"Oh\n")

@@ -320,12 +320,12 @@ CLICK_ONLY = [
 
 @pytest.mark.parametrize("arguments", WORDS, ids=" ".join)
 def test_words_mean_what_click_takes_them_for(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    taken: list[no_wait.SendWords] = []
+    taken: list[no_wait.SendRequest] = []
 
     async def sending(session: Session, order: long_way.SendOptions, agent: str, text: str) -> Outcome:
         assert (order.patience, order.everyone, order.require) == (None, False, "queued")
         taken.append(
-            no_wait.SendWords(
+            no_wait.SendRequest(
                 text,
                 agent.lstrip("@"),
                 (order.conv or "").lstrip("#"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli.run.examples import claude_line, curl_line, typed
+from moot.cli.run.examples import claude_line, curl_line, shell_word
 from moot.settings import Home
 
 
@@ -24,7 +24,7 @@ def test_a_shell_reads_them_as_they_were_meant(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     meant = [f"{tmp_path}/{path}", f"{tmp_path}x/{path}", f"~/{path}", path]
-    script = f"printf '%s\\n' {' '.join(map(typed, meant))}"
+    script = f"printf '%s\\n' {' '.join(map(shell_word, meant))}"
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == meant
-    assert [typed(word) == shlex.quote(word) for word in meant] == [False, True, True, True]
+    assert [shell_word(word) == shlex.quote(word) for word in meant] == [False, True, True, True]

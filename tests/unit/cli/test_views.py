@@ -85,12 +85,12 @@ def test_what_a_narrower_terminal_has_wrapped_is_taken_away_whole(
     foot.wait_for(["● critic  thinking… and this takes a while by now"])
     capsys.readouterr()
     columns(30)  # 49 columns are two rows now, 56 too, and the cursor is in the second
-    foot.resized()
+    foot.on_resized()
     taken_away, _, drawn = capsys.readouterr().out.partition("\x1b[J")
     assert taken_away == "\r\x1b[3A"
     assert [feet.width(row) for row in drawn.split("\n")] == [29, 28]
     columns(80)
-    foot.resized()
+    foot.on_resized()
     assert capsys.readouterr().out.startswith(
         "\r\x1b[1A\x1b[J● critic  thinking… and this takes a while by now\n"
     )

@@ -1,8 +1,8 @@
 """Answers a shell that completes a command line: verbs and options from tree.json, names from the home.
 
-A person waits for this at every key, so it imports next to nothing: neither click nor the hub. What it says it
-says in click's format, to the scripts that click made (`moot completion bash`). It reads the database beside
-whoever writes it, by columns that docs/reference/database.md promises; it makes nothing and it never fails.
+A person waits for this at every key, so it imports next to nothing: neither click nor the hub. It answers in click's
+format, to the scripts that click made (`moot completion bash`). It reads the database while others write to it, by
+columns that docs/reference/database.md promises; it creates nothing and never fails.
 """
 
 import json
@@ -22,39 +22,39 @@ TREE: Final = Path(__file__).with_name("tree.json")
 def main(environ: Mapping[str, str]) -> int:
     try:
         words, incomplete = typed_words(environ)
-        found = candidates(words, incomplete, environ)
+        completions = candidates(words, incomplete, environ)
         shell = environ["_MOOT_COMPLETE"].partition("_")[0]
-        sys.stdout.write("".join(drawn(shell, value, help) for value, help in found))
-    except Exception:  # a person's prompt: whatever is wrong, it is not told in the middle of a line
+        sys.stdout.write("".join(format_completion(shell, value, help) for value, help in completions))
+    except Exception:  # an error must not appear in the middle of a person's line
         return 1
     return 0
 
 
 def typed_words(environ: Mapping[str, str]) -> tuple[list[str], str]:
-    """The words before the one that is completed, without `moot` itself, and what there is of that one."""
+    """The words before the one that is completed, without `moot`, and the beginning of that one."""
     words = split(environ["COMP_WORDS"])
     if environ["_MOOT_COMPLETE"].startswith("fish"):
         incomplete = environ.get("COMP_CWORD", "")
-        begun = split(incomplete)[0] if incomplete else ""
+        word = split(incomplete)[0] if incomplete else ""
         rest = words[1:]
-        return (rest[:-1] if begun and rest[-1:] == [begun] else rest), begun
+        return (rest[:-1] if word and rest[-1:] == [word] else rest), word
     at = int(environ["COMP_CWORD"])
     return words[1:at], words[at] if at < len(words) else ""
 
 
 def split(line: str) -> list[str]:
-    """As a shell would; a quote that is still open ends with the line."""
+    """Split a line as a shell does; an open quote ends with the line."""
     lexer = shlex.shlex(line, posix=True)
     lexer.whitespace_split, lexer.commenters = True, ""
-    found: list[str] = []
+    words: list[str] = []
     try:
-        found.extend(lexer)
+        words.extend(lexer)
     except ValueError:
-        found.append(lexer.token)
-    return found
+        words.append(lexer.token)
+    return words
 
 
-def drawn(shell: str, value: str, help: str) -> str:
+def format_completion(shell: str, value: str, help: str) -> str:
     kind = "file" if value == "\0file" else "plain"
     value = "" if kind == "file" else value
     match shell:
@@ -66,10 +66,10 @@ def drawn(shell: str, value: str, help: str) -> str:
             return f"{kind},{value}\n"
 
 
-Found = list[tuple[str, str]]
+Completions = list[tuple[str, str]]
 
 
-def candidates(words: list[str], incomplete: str, environ: Mapping[str, str]) -> Found:
+def candidates(words: list[str], incomplete: str, environ: Mapping[str, str]) -> Completions:
     tree: JsonObject = json.loads(TREE.read_bytes())
     here = TreePlace(tree)
     for word in words:
@@ -88,17 +88,17 @@ class TreePlace:
     def __init__(self, tree: JsonObject) -> None:
         self._tree = tree
         self._path = ""
-        self._taken = 0
+        self._position = 0
         self._options: JsonObject = dict(tree["options"])
         self._value_of: str | None = None
-        self._given: set[str] = set()
+        self._options_used: set[str] = set()
         self._only_words = False
         self.home = ""
 
     @property
     def _leaf(self) -> JsonObject | None:
-        found: JsonObject | None = self._tree["commands"].get(self._path)
-        return found
+        command: JsonObject | None = self._tree["commands"].get(self._path)
+        return command
 
     def pass_by(self, word: str) -> None:
         if self._value_of is not None:
@@ -108,13 +108,13 @@ class TreePlace:
             self._only_words = True
         elif word.startswith("-") and not self._only_words:
             name, equals, value = word.partition("=")
-            self._given.add(name)
+            self._options_used.add(name)
             if name == "--home" and equals:
                 self.home = value
             elif not equals and self._options.get(name) is not None:
                 self._value_of = name
         elif self._leaf is not None:
-            self._taken += 1
+            self._position += 1
         else:
             self._go_down(word)
 
@@ -128,30 +128,34 @@ class TreePlace:
         if self._value_of is not None:
             return values(self._options[self._value_of], home)
         if incomplete.startswith("-") and not self._only_words:
-            return [(name, "") for name in self._options if name.startswith("--") and name not in self._given]
+            return [
+                (name, "")
+                for name in self._options
+                if name.startswith("--") and name not in self._options_used
+            ]
         if self._leaf is None:
             return self._verbs()
         return self._words(home)
 
-    def _verbs(self) -> Found:
+    def _verbs(self) -> Completions:
         start = f"{self._path} " if self._path else ""
-        found: dict[str, str] = {}
+        verbs: dict[str, str] = {}
         for path, leaf in self._tree["commands"].items():
             if path.startswith(start):
                 word, _, below = path[len(start) :].partition(" ")
-                found.setdefault(
+                verbs.setdefault(
                     word, self._tree["branches"].get(f"{start}{word}", "") if below else leaf["help"]
                 )
-        return list(found.items())
+        return list(verbs.items())
 
     def _words(self, home: Path) -> Iterable[tuple[str, str]]:
-        """The kind of the next word; the last kind repeats where it is marked so."""
+        """Completions for the next word; the last kind repeats if it is marked so."""
         leaf = self._leaf or {}
         kinds: list[object] = leaf["words"]
-        if self._only_words or self._given.intersection(leaf["text_after"]):
+        if self._only_words or self._options_used.intersection(leaf["text_after"]):
             return []
-        if self._taken < len(kinds):
-            return values(kinds[self._taken], home)
+        if self._position < len(kinds):
+            return values(kinds[self._position], home)
         return values(kinds[-1], home) if kinds and leaf["repeats"] else []
 
 
@@ -160,7 +164,7 @@ def values(kind: object, home: Path) -> Iterable[tuple[str, str]]:
         case list():
             return [(value, "") for value in kind]
         case "agent":
-            return [(name, "") for name in dict.fromkeys((*peek.agent_names(home), *described(home)))]
+            return [(name, "") for name in dict.fromkeys((*peek.agent_names(home), *agents_in_toml(home)))]
         case "conversation":
             return [(name, "") for name in peek.conversation_names(home)]
         case "note":
@@ -171,12 +175,12 @@ def values(kind: object, home: Path) -> Iterable[tuple[str, str]]:
             return []
 
 
-def described(home: Path) -> list[str]:
+def agents_in_toml(home: Path) -> list[str]:
     """Agents that moot.toml names; they may not have been enrolled yet."""
     import tomllib  # noqa: PLC0415  not needed for verbs and options
 
     try:
-        found = tomllib.loads((home / "moot.toml").read_text(encoding="utf-8")).get("agents", [])
-        return [str(row["name"]) for row in found if "name" in row]
+        rows = tomllib.loads((home / "moot.toml").read_text(encoding="utf-8")).get("agents", [])
+        return [str(row["name"]) for row in rows if "name" in row]
     except (OSError, ValueError, AttributeError, TypeError):
         return []

@@ -43,8 +43,8 @@ def completion(session: Session, shell: str | None) -> None:
     """Print the completion script for a shell."""
     if shell is None:
         raise click.UsageError(f"which shell? one of {', '.join(SHELLS)}")
-    made = SHELLS[shell](root, {}, "moot", COMPLETING)
-    script = made.source_template % made.source_vars()
+    shell_complete = SHELLS[shell](root, {}, "moot", COMPLETING)
+    script = shell_complete.source_template % shell_complete.source_vars()
     if session.json:
         session.screen.data({"shell": shell, "script": script, "install": HOW[shell]})
     else:
@@ -100,7 +100,7 @@ def _entry(path: str, command: click.Command) -> JsonObject:
 
 
 def _options(path: str, command: click.Command) -> JsonObject:
-    """Each with what its value is; None for a flag."""
+    """Each option with the kind of its value; None for a flag."""
     return {
         name: None if param.is_flag else _kind(path, param)
         for param in command.params

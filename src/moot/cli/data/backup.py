@@ -10,7 +10,7 @@ from moot.cli.frame.exit_codes import FAILED, OK
 from moot.cli.frame.hub_access import home_of, set_up_logs
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.hub.archive import backups
 from moot.wiring import storage
 
@@ -35,11 +35,11 @@ def create(session: Session) -> None:
     moot.toml and the agents' identity files are included. Keys and tokens never are.
     """
     set_up_logs(session)
-    made = backups.create(home_of(session))
+    copy = backups.create(home_of(session))
     if session.json:
-        session.screen.data({"path": str(made.path), "bytes": made.bytes, "messages": made.messages})
+        session.screen.data({"path": str(copy.path), "bytes": copy.bytes, "messages": copy.messages})
         return
-    session.screen.say(f"✓ {shown(made.path)}   {made.messages} messages, {size(made.bytes)}, verified")
+    session.screen.say(f"✓ {tilde_path(copy.path)}   {copy.messages} messages, {size(copy.bytes)}, verified")
     session.screen.note("keys are not included; to restore it: moot backup restore")
 
 
@@ -48,15 +48,15 @@ def create(session: Session) -> None:
 def list_(session: Session) -> None:
     """List the backups of this home, newest first."""
     home = home_of(session)
-    found = backups.list_backups(home)
+    copies = backups.list_backups(home)
     if session.json:
         session.screen.data([
-            {"path": str(b.path), "bytes": b.bytes, "at": shapes.when(b.at), "kind": b.kind} for b in found
+            {"path": str(b.path), "bytes": b.bytes, "at": shapes.when(b.at), "kind": b.kind} for b in copies
         ])  # fmt: skip
-    elif not found:
-        session.screen.note(f"no backups in {shown(home.backups)}. Create one: moot backup create")
+    elif not copies:
+        session.screen.note(f"no backups in {tilde_path(home.backups)}. Create one: moot backup create")
     else:
-        rows = [(b.path.name, local(b.at), size(b.bytes), b.kind) for b in found]
+        rows = [(b.path.name, local(b.at), size(b.bytes), b.kind) for b in copies]
         session.screen.table(("backup", "made", "size", "kind"), rows)
 
 
@@ -70,21 +70,21 @@ def verify(session: Session, path: str | None) -> int:
     set_up_logs(session)
     home = home_of(session)
     paths = [backups.find(home, path)] if path else [b.path for b in backups.list_backups(home)]
-    found = [backups.verify(home, each) for each in paths]
+    reports = [backups.verify(home, each) for each in paths]
     if session.json:
         session.screen.data([
             {
                 "path": str(f.path), "sound": f.sound, "schema": f.schema, "messages": f.messages,
                 "problems": list(f.problems),
             }
-            for f in found
+            for f in reports
         ])  # fmt: skip
-    for each in () if session.json else found:
+    for each in () if session.json else reports:
         verdict = f"{each.messages} messages, all chains verified" if each.sound else each.problems[0]
-        session.screen.say(f"{'✓' if each.sound else '✗'} {shown(each.path)}   {verdict}")
-    if not found:
-        session.screen.note(f"no backups in {shown(home.backups)}. Create one: moot backup create")
-    return OK if all(each.sound for each in found) else FAILED
+        session.screen.say(f"{'✓' if each.sound else '✗'} {tilde_path(each.path)}   {verdict}")
+    if not reports:
+        session.screen.note(f"no backups in {tilde_path(home.backups)}. Create one: moot backup create")
+    return OK if all(each.sound for each in reports) else FAILED
 
 
 @backup.command(
@@ -105,39 +105,39 @@ def restore(session: Session, path: str | None, yes: bool) -> None:
     if not yes and (session.json or not sys.stdin.isatty()):
         raise click.UsageError("restoring needs confirmation, and there is no terminal to ask on: add --yes")
     home = home_of(session)
-    chosen = backups.choose(home, path)
-    for each in () if session.json else chosen.passed_over:
-        session.screen.say(f"✗ skipped {shown(each.path)}, which is damaged: {each.problems[0]}")
+    choice = backups.choose(home, path)
+    for each in () if session.json else choice.passed_over:
+        session.screen.say(f"✗ skipped {tilde_path(each.path)}, which is damaged: {each.problems[0]}")
     if not yes:
         question = (
-            f"Replace {shown(storage(home).place)} with {shown(chosen.path)}? The current database is "
+            f"Replace {tilde_path(storage(home).place)} with {tilde_path(choice.path)}? The current database is "
             "kept as a backup."
         )
         click.confirm(question, abort=True, err=True)
-    done = backups.restore(home, chosen.path)
-    safety = str(done.safety) if done.safety else None
+    restored = backups.restore(home, choice.path)
+    safety = str(restored.safety) if restored.safety else None
     if session.json:
         result = {
-            "path": str(done.path),
-            "messages": done.messages,
+            "path": str(restored.path),
+            "messages": restored.messages,
             "safety": safety,
-            "files": list(done.files),
+            "files": list(restored.files),
         }
-        skipped = [{"path": str(each.path), "problems": list(each.problems)} for each in chosen.passed_over]
-        session.screen.data({**result, "revoked_tokens": done.revoked, "passed_over": skipped})
+        skipped = [{"path": str(each.path), "problems": list(each.problems)} for each in choice.passed_over]
+        session.screen.data({**result, "revoked_tokens": restored.revoked, "passed_over": skipped})
         return
-    session.screen.say(f"✓ restored {shown(done.path)}   {done.messages} messages, verified")
-    if done.revoked:
-        session.screen.say(f"  revoked {done.revoked} tokens in it that are not valid in this home")
-    if done.safety:
-        session.screen.say(f"  the previous database is kept as {shown(done.safety)}")
-    if done.files:
-        session.screen.say(f"  also restored: {', '.join(done.files)}")
-    if backups.FROM_ELSEWHERE in done.files:
+    session.screen.say(f"✓ restored {tilde_path(restored.path)}   {restored.messages} messages, verified")
+    if restored.revoked:
+        session.screen.say(f"  revoked {restored.revoked} tokens in it that are not valid in this home")
+    if restored.safety:
+        session.screen.say(f"  the previous database is kept as {tilde_path(restored.safety)}")
+    if restored.files:
+        session.screen.say(f"  also restored: {', '.join(restored.files)}")
+    if backups.FROM_ELSEWHERE in restored.files:
         session.screen.say(
             "  this backup is from elsewhere, and its settings decide what agents run: read them, then"
         )
-        session.screen.say(f"  mv {shown(home.path / backups.FROM_ELSEWHERE)} {shown(home.toml)}")
+        session.screen.say(f"  mv {tilde_path(home.path / backups.FROM_ELSEWHERE)} {tilde_path(home.toml)}")
 
 
 def size(count: int) -> str:

@@ -15,7 +15,7 @@ from moot.cli.frame.hub_access import home_of, set_up_logs
 from moot.cli.frame.params import leaf
 from moot.cli.frame.resolve import only
 from moot.cli.frame.session import Session
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.cli.terminal.screen import safe
 from moot.errors import Conflict, NotFound, StoreUnwritable
 from moot.hub.archive.export import Export, chosen
@@ -73,25 +73,27 @@ def export(
         asyncio.run(_write(home, options, _to_screen()))
         return
     target = Path(os.path.expanduser(output))
-    _refuse_taken(target, force=force)
-    with _written_whole(target) as file:
-        done = asyncio.run(_write(home, options, file.write))
+    _refuse_existing(target, force=force)
+    with _replaced_whole(target) as file:
+        exported = asyncio.run(_write(home, options, file.write))
     if session.json:
         result = {"path": str(target), "format": options.form, "redacted": redact}
-        session.screen.data({**result, "conversations": done.conversations, "messages": done.messages})
+        session.screen.data(
+            {**result, "conversations": exported.conversations, "messages": exported.messages}
+        )
     else:
-        count = f"{done.conversations} conversations with " if every else ""
-        session.screen.say(f"✓ {shown(target)}   {count}{done.messages} messages")
+        count = f"{exported.conversations} conversations with " if every else ""
+        session.screen.say(f"✓ {tilde_path(target)}   {count}{exported.messages} messages")
 
 
-async def written(home: Home, ref: str, target: Path) -> Export:
+async def write_markdown(home: Home, ref: str, target: Path) -> Export:
     """One conversation as Markdown, in a file that was not there before."""
-    _refuse_taken(target, force=False)
-    with _written_whole(target) as file:
+    _refuse_existing(target, force=False)
+    with _replaced_whole(target) as file:
         return await _write(home, ExportOptions(ref, _form_of(str(target)), False), file.write)
 
 
-def _refuse_taken(target: Path, *, force: bool) -> None:
+def _refuse_existing(target: Path, *, force: bool) -> None:
     if target.exists() and not force and not target.is_char_device():
         raise Conflict(f"{target} already exists", fix=("choose another name", "add --force"))
 
@@ -101,12 +103,14 @@ def _form_of(output: str | None) -> str:
 
 
 async def _write(home: Home, options: ExportOptions, write: Callable[[bytes], object]) -> Export:
-    if not (kept := storage(home)).exists():
-        raise NotFound(f"there is nothing to export: {kept.place} does not exist", ref=options.ref or "")
+    if not (store_place := storage(home)).exists():
+        raise NotFound(
+            f"there is nothing to export: {store_place.place} does not exist", ref=options.ref or ""
+        )
     reads = reading(home)
     try:
-        found = await chosen(reads, options.ref)
-        if options.ref is not None and not found:
+        conversations = await chosen(reads, options.ref)
+        if options.ref is not None and not conversations:
             every = {str(each.id): each.name for each in await chosen(reads, None)}
             missing = NotFound(
                 f'no conversation is called "{options.ref}"',
@@ -115,26 +119,28 @@ async def _write(home: Home, options: ExportOptions, write: Callable[[bytes], ob
                 suggestions=nearest(options.ref, list(every.values())),
                 ref=options.ref,
             )
-            found = await chosen(reads, only(options.ref, every, missing))
-        made = await Export.of(reads, redact=options.redact)
-        chunks: AsyncIterator[bytes] = made.jsonl(found) if options.form == "jsonl" else markdown(made, found)
+            conversations = await chosen(reads, only(options.ref, every, missing))
+        exported = await Export.of(reads, redact=options.redact)
+        chunks: AsyncIterator[bytes] = (
+            exported.jsonl(conversations) if options.form == "jsonl" else markdown(exported, conversations)
+        )
         async for chunk in chunks:
             write(chunk)
-        return made
+        return exported
     finally:
         await reads.close()
 
 
 def _to_screen() -> Callable[[bytes], object]:
-    """As it is for programs; on a terminal nothing may move the cursor."""
+    """Bytes unchanged for programs; on a terminal, without control characters."""
     if not sys.stdout.isatty():
         return sys.stdout.buffer.write
     return lambda chunk: sys.stdout.write(safe(chunk.decode("utf-8", "replace")))
 
 
 @contextmanager
-def _written_whole(target: Path) -> Iterator[BinaryIO]:
-    """Under another name until it is whole and on disk; for the owner alone."""
+def _replaced_whole(target: Path) -> Iterator[BinaryIO]:
+    """A file under another name until it is complete and on disk; readable only by its owner."""
     if target.is_char_device():
         with target.open("wb") as device:
             yield device

@@ -24,8 +24,8 @@ from moot.hub.archive.validate import check
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-DONE = {"new": "imported", "resumed": "continued with", "there": "already here:"}
-WOULD = {"new": "would import", "resumed": "would continue with", "there": "already here:"}
+DONE_WORDS = {"new": "imported", "resumed": "continued with", "there": "already here:"}
+PREVIEW_WORDS = {"new": "would import", "resumed": "would continue with", "there": "already here:"}
 
 
 @leaf("import", examples=("moot import all.jsonl --dry-run", "moot import all.jsonl"))
@@ -40,12 +40,12 @@ def import_(session: Session, file: str, dry_run: bool) -> None:
     """
     label = "standard input" if file == "-" else Path(file).name
 
-    with _opened(file) as opened:
+    with _open_twice_readable(file) as stream:
 
         async def work(hub: Hub) -> ImportReport:
-            checked = check(opened, label, limit_bytes=hub.settings.limits.message_bytes)
-            importing = hub.conversations.importing(checked)
-            return await (importing.preview() if dry_run else importing.run(opened))
+            contents = check(stream, label, limit_bytes=hub.settings.limits.message_bytes)
+            importing = hub.conversations.importing(contents)
+            return await (importing.preview() if dry_run else importing.run(stream))
 
         report = with_hub(session, work, here=True)
     if session.json:
@@ -55,11 +55,11 @@ def import_(session: Session, file: str, dry_run: bool) -> None:
 
 
 def _tell(session: Session, report: ImportReport) -> None:
-    words = WOULD if report.dry_run else DONE
+    words = PREVIEW_WORDS if report.dry_run else DONE_WORDS
     for each in report.conversations:
-        called = f' as "{each.called}", because its name is taken' if each.called != each.name else ""
+        new_name = f' as "{each.called}", because its name is taken' if each.called != each.name else ""
         count = "" if each.state == "there" else f", {each.messages} messages"
-        session.screen.say(f'{words[each.state]} "{each.name}"{called}{count}')
+        session.screen.say(f'{words[each.state]} "{each.name}"{new_name}{count}')
     for who in report.people:
         if not who.known:
             also = f" as {who.called}" if who.called != who.name else ""
@@ -71,13 +71,13 @@ def _tell(session: Session, report: ImportReport) -> None:
 
 
 @contextmanager
-def _opened(file: str) -> Iterator[BinaryIO]:
-    """The file is read twice: what comes by standard input is kept for that long."""
+def _open_twice_readable(file: str) -> Iterator[BinaryIO]:
+    """The file, which is read twice: standard input is buffered for that."""
     if file == "-":
-        with tempfile.TemporaryFile() as kept:
-            shutil.copyfileobj(sys.stdin.buffer, kept)
-            kept.seek(0)
-            yield kept
+        with tempfile.TemporaryFile() as buffer:
+            shutil.copyfileobj(sys.stdin.buffer, buffer)
+            buffer.seek(0)
+            yield buffer
         return
     path = Path(os.path.expanduser(file))
     if path.is_dir() or not path.exists():
@@ -86,5 +86,5 @@ def _opened(file: str) -> Iterator[BinaryIO]:
         number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         raise StoreUnwritable(f"cannot read {file}: {error.strerror}") from None
-    with os.fdopen(number, "rb") as opened:
-        yield opened
+    with os.fdopen(number, "rb") as stream:
+        yield stream

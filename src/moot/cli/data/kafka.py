@@ -35,32 +35,34 @@ def kafka() -> None:
 def status(session: Session) -> None:
     """Show topics, their lag, and what waits to be published; exit code 1 if the brokers do not answer."""
     set_up_logs(session)
-    found = asyncio.run(kafka_report(home_of(session)))
+    report = asyncio.run(kafka_report(home_of(session)))
     if session.json:
-        session.screen.data(to_builtins(found))
+        session.screen.data(to_builtins(report))
     else:
-        _tell(session, found)
-    if found.trouble:
+        _tell(session, report)
+    if report.trouble:
         sys.exit(FAILED)
 
 
-def _tell(session: Session, found: KafkaReport) -> None:
+def _tell(session: Session, report: KafkaReport) -> None:
     say = session.screen.say
-    say(f"✗ {found.brokers}: {found.trouble}" if found.trouble else f"✓ {found.brokers}")
-    waits = f", the oldest for {found.oldest_seconds:.0f} s" if found.outbox else ""
-    say(f"{'!' if found.is_behind else '✓'} outbox: {found.outbox} to be published{waits}")
-    say(f"✓ relay: {found.relay} (fence {found.fence})" if found.relay else "! relay: no process publishes")
-    if found.dead_letters:
-        say(f"! dead letters: {found.dead_letters}, in the table dead_letters")
-    for name in sorted({*found.taken} - {topic.topic for topic in found.topics}):
+    say(f"✗ {report.brokers}: {report.trouble}" if report.trouble else f"✓ {report.brokers}")
+    waits = f", the oldest for {report.oldest_seconds:.0f} s" if report.outbox else ""
+    say(f"{'!' if report.is_behind else '✓'} outbox: {report.outbox} to be published{waits}")
+    say(
+        f"✓ relay: {report.relay} (fence {report.fence})" if report.relay else "! relay: no process publishes"
+    )
+    if report.dead_letters:
+        say(f"! dead letters: {report.dead_letters}, in the table dead_letters")
+    for name in sorted({*report.taken} - {topic.topic for topic in report.topics}):
         say(f"✗ {name}: another home writes to it; nothing is published for its agent")
-    for topic in found.topics:
-        state = "gone" if topic.topic in found.lost else ""
-        state = state or ("stopped: another home writes to it too" if topic.topic in found.taken else "")
-        state = state or ("stopped: partitions were changed" if topic.topic in found.repartitioned else "")
-        counted = "" if topic.records is None else f"{topic.records} records"
+    for topic in report.topics:
+        state = "gone" if topic.topic in report.lost else ""
+        state = state or ("stopped: another home writes to it too" if topic.topic in report.taken else "")
+        state = state or ("stopped: partitions were changed" if topic.topic in report.repartitioned else "")
+        records = "" if topic.records is None else f"{topic.records} records"
         behind = "" if topic.lag is None else f", {topic.lag} not read"
-        say(f"  {topic.topic}  epoch {topic.epoch}  {state or counted + behind}")
+        say(f"  {topic.topic}  epoch {topic.epoch}  {state or records + behind}")
 
 
 @kafka.command("rebuild", examples=("moot kafka rebuild", "moot kafka rebuild --agent arya --yes"))
@@ -77,10 +79,10 @@ def rebuild(session: Session, agent: str | None, yes: bool) -> None:
     ask_first(yes=yes, what="rebuilding topics")
     if not yes:
         click.confirm("Create new topics and publish everything again?", abort=True, err=True)
-    begun, count = asyncio.run(kafka_rebuild(home_of(session), agent))
+    topics, count = asyncio.run(kafka_rebuild(home_of(session), agent))
     if session.json:
-        session.screen.data({"topics": [topic.name for topic in begun], "records": count})
+        session.screen.data({"topics": [topic.name for topic in topics], "records": count})
         return
-    for topic in begun:
+    for topic in topics:
         session.screen.say(f"✓ {topic.name}  epoch {topic.epoch}")
     session.screen.say(f"{count} records are to be published")

@@ -40,39 +40,41 @@ def migrate_store(session: Session, url: str, unsafe: bool) -> None:
     bar = TransferBar(session)
     started = time.monotonic()
     with nothing_runs(home, "a store is moved"):
-        done = asyncio.run(transfer_store(home, _filled_in(url), bar.report, unsafe=unsafe))
+        result = asyncio.run(transfer_store(home, _fill_in(url), bar.report, unsafe=unsafe))
     bar.clear()
-    _tell(session, done, url, time.monotonic() - started)
+    _tell(session, result, url, time.monotonic() - started)
 
 
-def _filled_in(url: str) -> str:
-    """As in moot.toml: a password need not stand in the shell's history."""
+def _fill_in(url: str) -> str:
+    """Fill in variables as in moot.toml, so that a password need not be in the shell's history."""
 
     def value(match: re.Match[str]) -> str:
-        found = os.environ.get(match[1])
-        if found is None:
+        text = os.environ.get(match[1])
+        if text is None:
             raise click.UsageError(f"the environment does not set {match[1]}")
-        return found
+        return text
 
     return VARIABLE.sub(value, url)
 
 
-def _tell(session: Session, done: Transferred, url: str, seconds: float) -> None:
+def _tell(session: Session, result: Transferred, url: str, seconds: float) -> None:
     if session.json:
-        session.screen.data({**to_builtins(done), "seconds": round(seconds, 1)})
+        session.screen.data({**to_builtins(result), "seconds": round(seconds, 1)})
         return
     say = session.screen.say
-    say(f"✓ {done.target}   {done.messages} messages, {done.rows} rows, all chains verified, {seconds:.1f} s")
-    if done.resumed:
-        say(f"  {done.resumed} rows had arrived before; continued behind them")
-    say(f"  {done.origin} was not changed")
+    say(
+        f"✓ {result.target}   {result.messages} messages, {result.rows} rows, all chains verified, {seconds:.1f} s"
+    )
+    if result.resumed:
+        say(f"  {result.resumed} rows had arrived before; continued behind them")
+    say(f"  {result.origin} was not changed")
     say("To use it, set in moot.toml:")
     say("  [store]")
     say(f'  url = "{conceal(url)}"')
 
 
 class TransferBar:
-    """How far it has come: a bar on a terminal, nothing elsewhere."""
+    """Progress: a bar on a terminal, nothing elsewhere."""
 
     def __init__(self, session: Session) -> None:
         self._line = InPlace(session.screen) if session.screen.moves and not session.json else None

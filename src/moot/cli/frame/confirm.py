@@ -1,4 +1,4 @@
-"""Being sure: what cannot be taken back is asked about, and where nobody can answer it needs --yes."""
+"""Confirmation: what cannot be undone is asked about; without a terminal it needs --yes."""
 
 import sys
 
@@ -6,6 +6,6 @@ import click
 
 
 def ask_first(*, yes: bool, what: str) -> None:
-    """Refuse where the question could not be answered; the question itself is the command's."""
+    """Refuse if the question could not be answered; the command itself asks it."""
     if not yes and not sys.stdin.isatty():
         raise click.UsageError(f"{what} needs confirmation, and there is no terminal to ask on: add --yes")

@@ -14,28 +14,28 @@ from moot.cli.terminal.screen import safe
 from moot.errors import BadValue, MootError, NotFound
 from moot.model.json import Json
 
-LONGEST_FIX = 100
+MAX_FIX_CHARACTERS = 100
 GAP = " " * 10
 CREATING = (" agents new ", " conv new ")
 TO_EITHER = ("chat", "send")
 
 
 def tell(error: Exception, session: Session, arguments: Sequence[str]) -> int:
-    """Say it on stderr and give the exit code."""
+    """Print an error on stderr and return the exit code."""
     if session.debug:
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
-    known = recognised(error, arguments)
-    code = USAGE if isinstance(error, click.UsageError) else exit_code(known)
+    moot_error = as_moot_error(error, arguments)
+    code = USAGE if isinstance(error, click.UsageError) else exit_code(moot_error)
     if session.json or "--json" in arguments:
-        ways = [session.screen.command(way) for way in fixes(known, arguments)]
-        fields = {**known.to_dict(command), "fix": ways, "exit": code}
+        ways = [session.screen.command(way) for way in fixes(moot_error, arguments)]
+        fields = {**moot_error.to_dict(command), "fix": ways, "exit": code}
         click.echo(json.dumps({"error": fields}, ensure_ascii=False, default=str), err=True)
     else:
-        click.echo(text(known, arguments, command=session.screen.command), err=True)
+        click.echo(text(moot_error, arguments, command=session.screen.command), err=True)
     return code
 
 
-def recognised(error: Exception, arguments: Sequence[str]) -> MootError:
+def as_moot_error(error: Exception, arguments: Sequence[str]) -> MootError:
     """Every error as one of Moot's own."""
     if isinstance(error, MootError):
         return error
@@ -45,22 +45,22 @@ def recognised(error: Exception, arguments: Sequence[str]) -> MootError:
         return BadValue(error.format_message())
     return MootError(
         f"internal error in Moot: {type(error).__name__}: {error}",
-        fix=(f"moot --debug {shlex.join(arguments)}"[:LONGEST_FIX], "moot doctor"),
+        fix=(f"moot --debug {shlex.join(arguments)}"[:MAX_FIX_CHARACTERS], "moot doctor"),
     )
 
 
 def _usage(error: click.UsageError) -> BadValue:
     path = error.ctx.command_path if error.ctx is not None else "moot"
     suggestions = tuple(getattr(error, "suggestions", ()) or getattr(error, "possibilities", None) or ())
-    known = getattr(error, "known", ())
+    known_commands = getattr(error, "known", ())
     message = error.message if hasattr(error, "word") else error.format_message()
     if isinstance(error, click.NoSuchOption):
         message = f"{path} has no option {error.option_name}"  # what comes near has a line of its own
-    fix = tuple(f"{path} {word}" for word in suggestions[:1]) if known else ()
+    fix = tuple(f"{path} {word}" for word in suggestions[:1]) if known_commands else ()
     message = " ".join(message.split())  # click lists choices on lines of their own
     return BadValue(
         message[:1].lower() + message[1:].rstrip("."),
-        detail=f"commands: {', '.join(known)}" if known else "",
+        detail=f"commands: {', '.join(known_commands)}" if known_commands else "",
         fix=(*fix, f"{path} -h"),
         suggestions=suggestions,
     )
@@ -95,17 +95,17 @@ def _or(way: str) -> str:
 
 
 def fixes(error: MootError, arguments: Sequence[str]) -> list[str]:
-    """Where a name was mistyped, the first fix is the same command with the name that was meant."""
+    """The fixes; for a mistyped name, first the same command with the name that was probably meant."""
     ways = commands(error.fix)
-    meant = _meant(error, list(arguments)) if isinstance(error, NotFound) else None
-    command = f"moot {shlex.join(meant)}" if meant is not None else ""
-    if 0 < len(command) <= LONGEST_FIX:
+    corrected = _corrected_command(error, list(arguments)) if isinstance(error, NotFound) else None
+    command = f"moot {shlex.join(corrected)}" if corrected is not None else ""
+    if 0 < len(command) <= MAX_FIX_CHARACTERS:
         ways.insert(0, command)
     return list(dict.fromkeys(ways))
 
 
-def _meant(error: NotFound, arguments: list[str]) -> list[str] | None:
-    """The same command with the name that comes near; one of the other kind is given as that kind is."""
+def _corrected_command(error: NotFound, arguments: list[str]) -> list[str] | None:
+    """The same command with the most similar name; an agent in place of a conversation, or the reverse, as such."""
     ref = str(error.facts.get("ref") or "").lstrip("#@")
     at = [n for n, word in enumerate(arguments) if ref and word.lstrip("#@") == ref]
     if error.suggestions and at:
@@ -130,4 +130,4 @@ def _of_the_other_kind(name: str, before: list[str], behind: list[str]) -> list[
     return [*before[:-1], name, *behind] if fits else None
 
 
-__all__ = ["FAILED", "fixes", "recognised", "tell", "text"]
+__all__ = ["FAILED", "as_moot_error", "fixes", "tell", "text"]

@@ -74,7 +74,7 @@ _ONE_WORD: Final = re.compile(r"[\w@%+=:,./-]+")
 
 
 def command(hint: Hint) -> str:
-    """The command that does it, as it can be copied into a shell."""
+    """The command for a hint, ready to be copied into a shell."""
     facts = {name: value for name, value in hint._asdict().items() if isinstance(value, str)}
     words = {name: _word(value) for name, value in facts.items()}
     agents = " ".join(_word(name) for name in hint.agents)
@@ -90,5 +90,5 @@ def commands(ways: Iterable[Way]) -> list[str]:
 
 
 def first(ways: Iterable[Way]) -> str:
-    """The first way out, where there is room for one; nothing where there is none."""
+    """The first way out; empty if there is none."""
     return next(iter(commands(ways)), "")

@@ -33,23 +33,23 @@ def home_of(session: Session) -> Home:
 
 
 def with_hub(session: Session, work: Callable[[Hub], Awaitable[T]], *, here: bool = False) -> T:
-    """Run a piece of work with a hub that hosts nobody; `here` where it needs a store of its own."""
+    """Run a piece of work with a hub that hosts nobody; `here` if it needs the store in this process."""
 
-    async def opened() -> T:
-        async with opened_hub(session, here=here) as hub:
+    async def run() -> T:
+        async with open_hub(session, here=here) as hub:
             return await work(hub)
 
-    return asyncio.run(opened())
+    return asyncio.run(run())
 
 
 def with_reading(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
     """Run a piece of work that only looks: nothing is written, and no home is made."""
 
-    async def opened() -> T:
+    async def run() -> T:
         async with reading_hub(session) as hub:
             return await work(hub)
 
-    return asyncio.run(opened())
+    return asyncio.run(run())
 
 
 def with_links(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
@@ -65,8 +65,8 @@ def with_links(session: Session, work: Callable[[Hub], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def reading_hub(session: Session) -> AsyncIterator[Hub]:
-    """The store itself, opened to read. While moot.toml is broken, a running hub says what there is: it goes on with
-    what it read last."""
+    """The store, opened for reading. While moot.toml is broken, the running hub is used instead: it continues with the
+    settings it read last."""
     set_up_logs(session)
     async with AsyncExitStack() as stack:
         try:
@@ -81,7 +81,7 @@ async def reading_hub(session: Session) -> AsyncIterator[Hub]:
             session.broken_settings = broken
             yield cast("Hub", running)
             return
-        _heed_colours(session, hub)
+        _read_colours(session, hub)
         yield hub
 
 
@@ -92,27 +92,27 @@ def _hub() -> Any:
 
 
 @asynccontextmanager
-async def opened_hub(
+async def open_hub(
     session: Session, *, here: bool = False, door: DoorName = DoorName.CLI
 ) -> AsyncIterator[Hub]:
-    """The hub that runs on the home, over its socket; where none does, or with `here`, one of our own."""
+    """The hub that runs on the home, over its socket; if none runs, or with `here`, one in this process."""
     home = home_of(session)
     running = None if here else await RemoteHub.find(home, door=door)
     if running is None:
         set_up_logs(session)
         async with _hub().open(home.path) as hub:
-            _heed_colours(session, hub)
+            _read_colours(session, hub)
             yield hub.through(door)
         return
     try:
-        _heed_colours(session, cast("Hub", running))
+        _read_colours(session, cast("Hub", running))
         yield cast("Hub", running)
     finally:
         await running.close()
 
 
-def _heed_colours(session: Session, hub: Hub) -> None:
-    """Only where colours are drawn: a running hub's settings are read here, and that takes time."""
+def _read_colours(session: Session, hub: Hub) -> None:
+    """Read the agents' colours, only if colours are drawn: reading settings takes time."""
     if session.screen.colour:
         session.screen.wishes = {row.name: row.color for row in hub.settings.agents if row.color}
 
@@ -139,16 +139,16 @@ def can_run(row: AgentSettings) -> bool:
 
 
 async def host_the_absent(hub: Hub, session: Session, names: Iterable[str] | None = None) -> list[Concern]:
-    """Host here those agents of moot.toml that nobody hosts; with `names`, of these only. Tells who cannot be run."""
+    """Host the agents of moot.toml that nobody hosts, or only `names` of them. Returns those that cannot be run."""
     if not hasattr(hub, "host"):
-        return []  # a hub runs: it hosts those that start by themselves, and daemons the others
-    wanted = None if names is None else set(names)
+        return []  # a running hub hosts autostarting agents, and daemons the others
+    chosen_names = None if names is None else set(names)
     rows = {row.name: row for row in hub.settings.agents}
     absent = [
         agent
         for agent in await hub.agents.list()
         if agent.reachability != "live"
-        and (wanted is None or not wanted.isdisjoint((agent.name, *agent.aliases)))
+        and (chosen_names is None or not chosen_names.isdisjoint((agent.name, *agent.aliases)))
     ]
     home = home_of(session)
     from moot.wiring import loaded  # noqa: PLC0415

@@ -11,22 +11,24 @@ from moot.cli.frame.session import Session
 
 
 class Number(click.ParamType[Any]):
-    """A number within bounds; they are told in the refusal, not in every help."""
+    """A number within bounds, which the refusal names, not every help."""
 
-    def __init__(self, least: float, kind: type[int] | type[float] = int, most: float | None = None) -> None:
+    def __init__(
+        self, minimum: float, kind: type[int] | type[float] = int, maximum: float | None = None
+    ) -> None:
         self.name = "number"
-        self._least, self._kind, self._most = least, kind, most
+        self._minimum, self._kind, self._maximum = minimum, kind, maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         what = "whole number" if self._kind is int else "number"
-        upto = "" if self._most is None else f" and at most {self._most}"
+        upto = "" if self._maximum is None else f" and at most {self._maximum}"
         try:
             number = self._kind(value)
         except ValueError:
-            self.fail(f'"{value}" is not a {what}; expected at least {self._least}{upto}', param, ctx)
-        if not self._least <= number <= (math.inf if self._most is None else self._most):
+            self.fail(f'"{value}" is not a {what}; expected at least {self._minimum}{upto}', param, ctx)
+        if not self._minimum <= number <= (math.inf if self._maximum is None else self._maximum):
             self.fail(
-                f"{value} is out of range; expected a {what} of at least {self._least}{upto}", param, ctx
+                f"{value} is out of range; expected a {what} of at least {self._minimum}{upto}", param, ctx
             )
         return number
 
@@ -34,15 +36,15 @@ class Number(click.ParamType[Any]):
 SECONDS = Number(0, float)
 AT_LEAST_0 = Number(0)
 AT_LEAST_1 = Number(1)
-PORT = Number(0, most=65535)
+PORT = Number(0, maximum=65535)
 
 
 class UnknownCommand(click.UsageError):
-    """No command goes by that word; says which come near."""
+    """An unknown command, with similar ones."""
 
-    def __init__(self, word: str, known: Iterable[str], ctx: click.Context) -> None:
+    def __init__(self, word: str, commands: Iterable[str], ctx: click.Context) -> None:
         super().__init__(f'{ctx.command_path} has no command "{word}"', ctx)
-        self.known = tuple(known)
+        self.known = tuple(commands)
         self.suggestions = tuple(get_close_matches(word, self.known, n=3))
         self.word = word
 
@@ -65,7 +67,7 @@ def _names(typed: str) -> tuple[str, ...]:
 
 
 def global_options(*, hidden: bool) -> list[click.Parameter]:
-    """They work before the command and behind it."""
+    """Options that work before the command and after it."""
     return [
         click.Option(
             ["--home"],
@@ -132,8 +134,8 @@ def _refuse_contradictions(command: click.Command, ctx: click.Context, args: lis
     for option in order:
         if isinstance(option, click.Option) and option.is_flag and option.name:
             both = [*option.opts[:1], *option.secondary_opts[:1]]
-            met = both[:1] if len(both) == 1 else [flag for flag in both if flag in args]
-            typed.setdefault(option.name, {}).update(dict.fromkeys(met))
+            flags_used = both[:1] if len(both) == 1 else [flag for flag in both if flag in args]
+            typed.setdefault(option.name, {}).update(dict.fromkeys(flags_used))
     for flags in typed.values():
         if len(flags) > 1:
             raise click.UsageError(f"{' and '.join(flags)} contradict each other; use one of them", ctx)
@@ -176,7 +178,7 @@ class Branch(click.Group):
 
 
 def _help_without_verb() -> None:
-    """What a noun alone does: a person is shown its verbs, a program has forgotten one."""
+    """What a noun without a verb does: a person sees its verbs; for a program it is an error."""
     ctx = click.get_current_context()
     if ctx.invoked_subcommand is not None or not isinstance(ctx.command, click.Group):
         return

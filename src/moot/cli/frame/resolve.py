@@ -22,8 +22,8 @@ MAX_LISTED = 10
 
 
 async def place(hub: Hub, ref: str, *, may_be_made: bool = False) -> shapes.Conversation:
-    """The conversation that is meant; an archived one too, by its id, or by its name where no other has it now.
-    `may_be_made`: somebody wants to talk there, and could make it."""
+    """The conversation that is meant; an archived one by its id, or by its name if no other has it now. `may_be_made`:
+    the person wants to talk there, and could create it."""
     ref = ref.lstrip("#")
     try:
         return await hub.conversations.get(ref)
@@ -39,7 +39,7 @@ async def place(hub: Hub, ref: str, *, may_be_made: bool = False) -> shapes.Conv
 
 
 async def agent(hub: Hub, name: str) -> str:
-    """The name of whoever is meant."""
+    """The name of the agent that is meant."""
     name = name.lstrip("@")
     try:
         return (await hub.agents.get(name)).name
@@ -60,26 +60,26 @@ async def agents(hub: Hub, names: Iterable[str]) -> list[str]:
     return [await agent(hub, name) for name in names]
 
 
-def taken_for(typed: Iterable[str], names: Iterable[str]) -> Iterator[str]:
-    """Whom words stand for that only begin like a name: said wherever something is about to be said to them."""
+def prefix_notes(typed: Iterable[str], names: Iterable[str]) -> Iterator[str]:
+    """A note for each word that is only the beginning of a name, before something is sent to that agent."""
     for word, name in zip((each.lstrip("@") for each in typed), names, strict=False):
         if word != name and name.startswith(word):
             yield f'"{word}" is taken for {name}'
 
 
-def only(begun: str, known: dict[str, str], missing: NotFound) -> str:
-    """The one id that begins so, or a refusal that lists them."""
-    found = [id for id in known if begun and id.startswith(begun)]
-    if len(found) == 1:
-        return found[0]
-    raise _ambiguous(begun, found, known) if found else missing
+def only(prefix: str, ids: dict[str, str], missing: NotFound) -> str:
+    """The one id with this prefix, or a refusal that lists them."""
+    matching = [id for id in ids if prefix and id.startswith(prefix)]
+    if len(matching) == 1:
+        return matching[0]
+    raise _ambiguous(prefix, matching, ids) if matching else missing
 
 
 def _apart(
     missing: NotFound, own: Sequence[str], others: Sequence[str], is_what: str, shown_by: str
 ) -> NotFound:
-    """The refusal with suggestions of the kind that was asked for only. Where the name is one of the other kind, or
-    nothing else comes near, it says so: the same word would be refused again."""
+    """The refusal with suggestions only of the requested kind. If the name is one of the other kind, or nothing else is
+    similar, it says so: the same word would be refused again."""
     bare = str(missing.facts.get("ref", "")).lstrip("#@")
     alike = () if bare in others else tuple(name for name in missing.suggestions if name in own)
     near = (bare,) if bare in others else () if alike else nearest(bare, others)
@@ -95,8 +95,8 @@ def _apart(
 
 
 def _among_places(missing: NotFound, names: Sequence[str], *, may_be_made: bool) -> NotFound:
-    """The refusal with the conversations there are, and without the way to make one where nobody wants that."""
-    listed = f"conversations: {', '.join(names[:MAX_LISTED])}" if names else "there are no conversations yet"
+    """The refusal with the existing conversations, and without the hint to create one unless `may_be_made`."""
+    detail = f"conversations: {', '.join(names[:MAX_LISTED])}" if names else "there are no conversations yet"
     ways = [
         way
         for way in missing.fix
@@ -105,20 +105,20 @@ def _among_places(missing: NotFound, names: Sequence[str], *, may_be_made: bool)
     return NotFound(
         missing.title,
         what=missing.what,
-        detail=missing.detail if "other" in missing.facts else listed,
+        detail=missing.detail if "other" in missing.facts else detail,
         fix=tuple(ways),
         suggestions=missing.suggestions,
         **missing.facts,
     )
 
 
-def _ambiguous(begun: str, found: Sequence[str], known: dict[str, str]) -> NotFound:
-    candidates = [f"{id}  {known[id]}" for id in found[:MAX_LISTED]]
-    more = [f"and {len(found) - MAX_LISTED} more"] if len(found) > MAX_LISTED else []
+def _ambiguous(prefix: str, matching: Sequence[str], ids: dict[str, str]) -> NotFound:
+    candidates = [f"{id}  {ids[id]}" for id in matching[:MAX_LISTED]]
+    more = [f"and {len(matching) - MAX_LISTED} more"] if len(matching) > MAX_LISTED else []
     return NotFound(
-        f'"{begun}" matches {len(found)} ids',
+        f'"{prefix}" matches {len(matching)} ids',
         detail="\n".join([*candidates, *more]),
         fix=("type more of the id, or the name",),
-        ref=begun,
-        available=list(found[:50]),
+        ref=prefix,
+        available=list(matching[:50]),
     )

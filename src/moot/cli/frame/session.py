@@ -1,4 +1,4 @@
-"""What holds for one run of a command: the global options, and the way from a command into the hub."""
+"""One run of a command: the global options, and the screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """Made before anything is parsed; the global options are written into it wherever they stand."""
+    """Made before anything is parsed; global options are written into it wherever they are."""
 
     def __init__(self) -> None:
         self.home_option: str | None = None
@@ -34,7 +34,7 @@ class Session:
 
     @cached_property
     def screen(self) -> Screen:
-        """Looked at first when all options are read."""
+        """Made on first use, when all options are read."""
         screen = Screen(json=self.json, quiet=self.quiet, no_color=self.no_color, environ=os.environ)
         screen.fields = self.fields
         screen.home = self.home_option or ""

@@ -5,8 +5,8 @@ import sys
 
 
 def prepare() -> None:
-    """A stream that was closed (`<&-`, `>&-`) is as good as /dev/null: what is said there is for nobody, and its number
-    must not become a file's of ours. What an encoding cannot say is written in its escapes."""
+    """Open /dev/null for a closed stream (`<&-`, `>&-`), so that none of our files gets its number. Characters that an
+    encoding lacks are written as escapes."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # in this order each gets its own number again
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  for as long as we run
@@ -16,10 +16,10 @@ def prepare() -> None:
 
 
 def is_output_closed() -> bool:
-    """Whether standard output was closed before we began: whatever is said, nobody reads it."""
+    """Whether standard output was closed before we began, so that nobody reads it."""
     return sys.__stdout__ is None
 
 
 def close_quietly() -> None:
-    """The reader went away: nothing more is said, not even by the interpreter on its way out."""
+    """Write nothing more after the reader went away, not even from the interpreter at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

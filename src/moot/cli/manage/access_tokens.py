@@ -42,17 +42,19 @@ def tokens() -> None:
 @click.pass_obj
 def new(session: Session, agent: str, scopes: str) -> None:
     """Issue a token for an agent. It is shown once and not stored: only its hash is."""
-    wanted = tuple(scope.strip() for scope in scopes.split(",") if scope.strip())
+    scope_names = tuple(scope.strip() for scope in scopes.split(",") if scope.strip())
 
     async def work(hub: Hub) -> shapes.IssuedToken:
-        return await hub.agents.issue_token(await resolve.agent(hub, agent), scopes=wanted)
+        return await hub.agents.issue_token(await resolve.agent(hub, agent), scopes=scope_names)
 
-    made = with_hub(session, work)
+    token = with_hub(session, work)
     if session.json:
-        session.screen.data(made.to_dict())
+        session.screen.data(token.to_dict())
         return
-    session.screen.say(made.token)
-    session.screen.note(f"{made.id}, for {made.agent}, may {', '.join(made.scopes)}; it is not shown again")
+    session.screen.say(token.token)
+    session.screen.note(
+        f"{token.id}, for {token.agent}, may {', '.join(token.scopes)}; it is not shown again"
+    )
 
 
 @tokens.command("list", examples=("moot tokens list nymeria", "moot tokens list nymeria --json"))
@@ -64,10 +66,10 @@ def list_(session: Session, agent: str) -> None:
     async def work(hub: Hub) -> list[shapes.Token]:
         return await hub.agents.tokens(await resolve.agent(hub, agent))
 
-    found = with_reading(session, work)
+    tokens_listed = with_reading(session, work)
     if session.json:
-        session.screen.data([token.to_dict() for token in found])
-    elif not found:
+        session.screen.data([token.to_dict() for token in tokens_listed])
+    elif not tokens_listed:
         session.screen.note("no tokens")
     else:
         session.screen.table(
@@ -81,7 +83,7 @@ def list_(session: Session, agent: str) -> None:
                     ago(t.used_at),
                     state_of(t),
                 )
-                for t in found
+                for t in tokens_listed
             ],
         )
 
@@ -107,8 +109,8 @@ def revoke(session: Session, agent: str, id: str, yes: bool) -> None:
     async def work(hub: Hub) -> shapes.Token:
         return await hub.agents.revoke_token(await resolve.agent(hub, agent), id)
 
-    gone = with_hub(session, work)
+    token = with_hub(session, work)
     if session.json:
-        session.screen.data(gone.to_dict())
+        session.screen.data(token.to_dict())
     else:
-        session.screen.say(f"✓ revoked {gone.id} of {gone.agent}")
+        session.screen.say(f"✓ revoked {token.id} of {token.agent}")

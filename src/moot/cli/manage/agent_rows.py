@@ -1,4 +1,4 @@
-"""`moot agents new|set|rm`: who is described in moot.toml. What was said stays, whoever comes and goes."""
+"""`moot agents new|set|rm`: the agents in moot.toml. Messages stay when an agent is removed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from moot.cli.frame.hints import first
 from moot.cli.frame.hub_access import home_of, with_hub, with_reading
 from moot.cli.frame.session import Session
 from moot.cli.run.spawned import agents
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.errors import BadName, BadSettings, Conflict, MootError, NotFound
 from moot.hub.process import daemons
 from moot.hub.process.hub_lock import running_hub
@@ -88,28 +88,30 @@ def _option(key: str, fact: Fact) -> Callable[[Callable[..., object]], Callable[
 def new(session: Session, /, name: str, **options: Any) -> None:
     """Add a new agent to moot.toml and create its workspace."""
     home, name = home_of(session), name.lstrip("@")
-    typed = {"role": "", "brain": DEMO, **_typed(session, home, options)}
+    typed = {"role": "", "brain": DEMO, **_typed_values(session, home, options)}
     if is_cli(str(typed["brain"])) and not typed.get("project"):
-        typed["project"] = os.getcwd()  # a coding CLI works in a folder: the one in which it is asked for
+        typed["project"] = os.getcwd()  # a coding CLI works in a folder: by default the current one
     _check_against_the_registry(session, name)
     take_back = add_agent(home, os.environ, name, typed)
 
     async def work(hub: Hub) -> shapes.Agent:
         await hub.reload()
-        made = await hub.agents.get(name)
-        return await hub.agents.resume(name) if made.activity["state"] == "paused" else made
+        agent_made = await hub.agents.get(name)
+        return await hub.agents.resume(name) if agent_made.activity["state"] == "paused" else agent_made
 
     try:
-        made = with_hub(session, work)
+        agent_made = with_hub(session, work)
     except MootError:  # the registry has a reason of its own: no command would open such a home again
         take_back()
         raise
     files = write_workspace(
-        home.agents / made.id, StarterAgent(name, options["role"] or "", made.brain), load(home).hub.user
+        home.agents / agent_made.id,
+        StarterAgent(name, options["role"] or "", agent_made.brain),
+        load(home).hub.user,
     )
     offers = _offers(name) if typed["brain"] == DEMO else []
     result = {
-        **made.to_dict(),
+        **agent_made.to_dict(),
         "files": [str(path) for path in files],
         "next": _to_run(home, name),
         "offers": offers,
@@ -118,9 +120,9 @@ def new(session: Session, /, name: str, **options: Any) -> None:
         session.screen.data(result)
         return
     say = session.screen.say
-    say(f"✓ added {session.screen.name(name)} (brain: {made.brain}) to {shown(home.toml)}")
+    say(f"✓ added {session.screen.name(name)} (brain: {agent_made.brain}) to {tilde_path(home.toml)}")
     if files:
-        say(f"✓ its identity is in {shown(files[0].parent)}/*.md")
+        say(f"✓ its identity is in {tilde_path(files[0].parent)}/*.md")
     broken = _tell_concerns(session, home, [name])
     steps = ["moot doctor"] if broken else [*_to_run(home, name), f"moot chat {name}"]
     for number, line in enumerate(steps):
@@ -153,29 +155,34 @@ def set_(session: Session, /, names: tuple[str, ...], everyone: bool, yes: bool,
     With --all, --model applies only to agents that use a model or the demo brain.
     """
     home = home_of(session)
-    typed = _typed(session, home, options)
+    typed = _typed_values(session, home, options)
     if not typed:
         raise click.UsageError("nothing to set; give an option such as --role, --model or --color")
     if everyone == bool(names):
         raise click.UsageError("no agent given; use moot agents set NAME..., or --all")
-    known = _names(session)
-    wanted = (
-        _everyone(session, home, typed, yes=yes) if everyone else [_row_name(home, known, n) for n in names]
+    current_names = _names(session)
+    rows = (
+        _everyone(session, home, typed, yes=yes)
+        if everyone
+        else [_row_name(home, current_names, n) for n in names]
     )
-    done = change_agents(home, os.environ, wanted, typed)
+    changes_by_row = change_agents(home, os.environ, rows, typed)
     with_hub(session, lambda hub: hub.reload())
     if session.json:
         session.screen.data(
-            [_change(home, known.get(row, row), row, changes) for row, changes in done.items()]
+            [
+                _change(home, current_names.get(row, row), row, changes)
+                for row, changes in changes_by_row.items()
+            ]
         )
         return
-    for row, changes in done.items():
+    for row, changes in changes_by_row.items():
         for key, (before, now) in changes.items():
             was = "" if before is None else f" (was {literal(before)})"
-            who = session.screen.name(known.get(row, row))
+            who = session.screen.name(current_names.get(row, row))
             session.screen.say(f"✓ {who}  {key} = {literal(now)}{was}")
-    _tell_concerns(session, home, wanted)
-    for line in dict.fromkeys(line for name in wanted for line in _to_take_effect(home, name)):
+    _tell_concerns(session, home, rows)
+    for line in dict.fromkeys(line for name in rows for line in _to_take_effect(home, name)):
         session.screen.note(line)
 
 
@@ -193,12 +200,12 @@ def rename(session: Session, name: str, new: str) -> None:
         before = await hub.agents.get(await resolve.agent(hub, name))
         return before, await hub.agents.rename(before.name, new)
 
-    before, found = with_hub(session, work)
-    notes = [*_left_in_file(home, found), *_still_called(home, found)]
+    before, renamed = with_hub(session, work)
+    notes = [*_left_in_file(home, renamed), *_former_name_notes(home, renamed)]
     if session.json:
-        session.screen.data(found.to_dict())
+        session.screen.data(renamed.to_dict())
         return
-    session.screen.say(f"{before.name} is now called {found.name}")
+    session.screen.say(f"{before.name} is now called {renamed.name}")
     for line in notes:
         session.screen.note(line)
 
@@ -212,7 +219,7 @@ def _left_in_file(home: Home, who: shapes.Agent) -> list[str]:
     return [f"moot.toml still calls it {name}, which works" for name in left]
 
 
-def _still_called(home: Home, who: shapes.Agent) -> list[str]:
+def _former_name_notes(home: Home, who: shapes.Agent) -> list[str]:
     return [
         f"its daemon still runs as {name}: moot agent stop {name}, then moot agent start {who.name}"
         for name in who.aliases
@@ -232,18 +239,18 @@ def rm(session: Session, name: str, yes: bool) -> None:
     """
     home = home_of(session)
     ask_first(yes=yes, what="removing an agent")
-    known = _names(session)
-    row, described = _one_to_remove(home, known, name.lstrip("@"))
-    who = known.get(row, row)
-    also = [other for other, current in known.items() if current == who]
+    current_names = _names(session)
+    row, described = _one_to_remove(home, current_names, name.lstrip("@"))
+    who = current_names.get(row, row)
+    also = [other for other, current in current_names.items() if current == who]
     pid = next((pid for one in (row, *also) if (pid := daemons.running(home, one)) is not None), None)
     if not yes:
         daemon = f" Its daemon (pid {pid}) will be stopped." if pid else ""
-        out = f" from {shown(home.toml)}" if described else ""
+        out = f" from {tilde_path(home.toml)}" if described else ""
         click.confirm(f"Remove {who}{out}? Its messages stay.{daemon}", abort=True, err=True)
     take_back = remove_agent(home, os.environ, row, also=also) if described else lambda: None
     try:
-        with_hub(session, lambda hub: _removed(hub, row, described=described), here=True)
+        with_hub(session, lambda hub: _remove_from_registry(hub, row, described=described), here=True)
     except MootError:  # a refusal changes nothing
         take_back()
         raise
@@ -253,14 +260,14 @@ def rm(session: Session, name: str, yes: bool) -> None:
     if session.json:
         session.screen.data({"removed": who, "stopped": pid, "next": []})
         return
-    gone = f"was removed from {shown(home.toml)}" if described else "was removed"
-    session.screen.say(f"✓ {who} {gone}; its messages stay")
+    where_words = f"was removed from {tilde_path(home.toml)}" if described else "was removed"
+    session.screen.say(f"✓ {who} {where_words}; its messages stay")
 
 
-async def _removed(hub: Hub, name: str, *, described: bool) -> None:
+async def _remove_from_registry(hub: Hub, name: str, *, described: bool) -> None:
     try:
         await hub.agents.remove(name)
-    except NotFound:  # it was described, and nothing has been done with the home since
+    except NotFound:  # it is in moot.toml, and the home was not used since
         if not described:
             raise
 
@@ -268,11 +275,12 @@ async def _removed(hub: Hub, name: str, *, described: bool) -> None:
 # --- what is meant -------------------------------------------------------------------------------------------
 
 
-def _typed(session: Session, home: Home, options: Mapping[str, object]) -> dict[str, str]:
+def _typed_values(session: Session, home: Home, options: Mapping[str, object]) -> dict[str, str]:
     """What was given, as it would be typed for `moot config set`."""
-    chosen = {key: value for key, value in options.items() if value is not None}
+    given_options = {key: value for key, value in options.items() if value is not None}
     typed = {
-        key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in chosen.items()
+        key: str(value).lower() if isinstance(value, bool) else str(value)
+        for key, value in given_options.items()
     }
     for key in PROSE:
         if key in typed:
@@ -286,57 +294,57 @@ def _brain(session: Session, home: Home, wish: str) -> str:
     """`auto` and a provider's bare name stand for a model; which one is said."""
     if wish != AUTO:
         return DEFAULTS.get(wish, wish)
-    chosen, held = first_with_key(KeyRing(os.environ, home.keys))
-    session.screen.note(f"auto: chose {chosen}, with the {held.holder} key {held.key.ending}")
-    return chosen
+    brain, key_entry = first_with_key(KeyRing(os.environ, home.keys))
+    session.screen.note(f"auto: chose {brain}, with the {key_entry.holder} key {key_entry.key.ending}")
+    return brain
 
 
 def _names(session: Session) -> dict[str, str]:
-    """Everything that agents answer to, with what each is called now."""
-    found = with_reading(session, lambda hub: hub.agents.list())
-    return {name: who.name for who in found for name in (*who.aliases, who.name)}
+    """Every name and alias of the agents → the current name."""
+    agents_listed = with_reading(session, lambda hub: hub.agents.list())
+    return {name: who.name for who in agents_listed for name in (*who.aliases, who.name)}
 
 
-def _row_name(home: Home, known: Mapping[str, str], name: str) -> str:
-    """The name of a row; somebody who was renamed may be described under another of its names."""
+def _row_name(home: Home, current_names: Mapping[str, str], name: str) -> str:
+    """The name of an agent's row; a renamed agent may have its row under a former name."""
     name = name.lstrip("@")
     rows = [row.name for row in load(home).agents]
-    if name not in rows and name in known:
-        name = next((row for row in rows if known.get(row) == known[name]), name)
+    if name not in rows and name in current_names:
+        name = next((row for row in rows if current_names.get(row) == current_names[name]), name)
     return row_of(home, os.environ, name).name
 
 
-def _one_to_remove(home: Home, known: Mapping[str, str], name: str) -> tuple[str, bool]:
-    """Who is meant, and whether moot.toml describes it: programs and coding CLIs bring agents of their own."""
+def _one_to_remove(home: Home, current_names: Mapping[str, str], name: str) -> tuple[str, bool]:
+    """The agent that is meant, and whether it is in moot.toml: programs and coding CLIs bring agents of their own."""
     try:
-        return _row_name(home, known, name), True
+        return _row_name(home, current_names, name), True
     except NotFound:
-        if name not in known:
+        if name not in current_names:
             raise
-        return known[name], False
+        return current_names[name], False
 
 
 def _everyone(session: Session, home: Home, typed: Mapping[str, str], *, yes: bool) -> list[str]:
     rows = load(home).agents
-    left = [row.name for row in rows if "brain" in typed and not _may_be_switched(row.brain)]
-    wanted = [row.name for row in rows if row.name not in left]
-    if not wanted:
+    unchanged = [row.name for row in rows if "brain" in typed and not _is_switchable(row.brain)]
+    names = [row.name for row in rows if row.name not in unchanged]
+    if not names:
         raise NotFound(f"{home.toml} has no agent to set", fix=('moot agents new NAME --role "…"',))
-    if left:
-        session.screen.note(f"unchanged: {', '.join(left)} (they run their own code)")
+    if unchanged:
+        session.screen.note(f"unchanged: {', '.join(unchanged)} (they run their own code)")
     ask_first(yes=yes, what="changing all agents")
     if not yes:
         assignments = ", ".join(f"{key} = {value}" for key, value in typed.items())
-        click.confirm(f"Set {assignments} for {', '.join(wanted)}?", default=True, abort=True, err=True)
-    return wanted
+        click.confirm(f"Set {assignments} for {', '.join(names)}?", default=True, abort=True, err=True)
+    return names
 
 
-def _may_be_switched(brain: str) -> bool:
+def _is_switchable(brain: str) -> bool:
     return brain == DEMO or has_model(brain)
 
 
 def _check_against_the_registry(session: Session, name: str) -> None:
-    """Who has the name, or had it, is not made anew; an agent that was taken out comes back."""
+    """Refuse a name that is or was in use, except for an agent that was removed: it comes back."""
     for who in with_reading(session, lambda hub: hub.agents.list()):
         if name in who.aliases:
             raise BadName(
@@ -354,8 +362,8 @@ def _check_against_the_registry(session: Session, name: str) -> None:
 
 
 def _change(home: Home, who: str, row: str, changes: Mapping[str, tuple[object, object]]) -> JsonObject:
-    changed = {key: {"previous": before, "value": now} for key, (before, now) in changes.items()}
-    return {"agent": who, "changes": changed, "next": _to_take_effect(home, row)}
+    fields = {key: {"previous": before, "value": now} for key, (before, now) in changes.items()}
+    return {"agent": who, "changes": fields, "next": _to_take_effect(home, row)}
 
 
 def _to_run(home: Home, name: str) -> list[str]:
@@ -371,7 +379,7 @@ def _to_take_effect(home: Home, name: str) -> list[str]:
 
 
 def _tell_concerns(session: Session, home: Home, names: Sequence[str]) -> bool:
-    """Says what keeps agents from doing what they are set up for; whether one of them cannot answer at all."""
+    """Say what keeps agents from working as set up; whether one of them cannot answer at all."""
     settings = load(home)
     rows = tuple(row for row in settings.agents if row.name in names)
     broken = False

@@ -12,7 +12,7 @@ from moot.cli.frame import resolve
 from moot.cli.frame.hub_access import home_of, with_reading
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
-from moot.cli.terminal.screen import counted, day_time, hollow
+from moot.cli.terminal.screen import count_words, day_time, hollow
 from moot.hub.process.hub_lock import running_hub
 from moot.model.json import JsonObject
 from moot.rules.palette import AWAY, MARKS
@@ -36,15 +36,19 @@ def agents() -> None:
 @click.pass_obj
 def list_(session: Session) -> None:
     """List all agents and what they are doing."""
-    found = with_reading(session, lambda hub: hub.agents.list())
+    agents_listed = with_reading(session, lambda hub: hub.agents.list())
     if session.json:
-        session.screen.data([agent.to_dict() for agent in found])
-    elif not found:
+        session.screen.data([agent.to_dict() for agent in agents_listed])
+    elif not agents_listed:
         make = session.screen.command('moot agents new NAME --role "…"')
         session.screen.say(f"no agents yet. Create one: {make}        or try: moot demo")
     else:
-        session.screen.table(("  agent", "state", "queue", "brain", "role"), [_row(agent) for agent in found])
-        if running_hub(home_of(session)) is None and any(agent.status == "offline" for agent in found):
+        session.screen.table(
+            ("  agent", "state", "queue", "brain", "role"), [_row(agent) for agent in agents_listed]
+        )
+        if running_hub(home_of(session)) is None and any(
+            agent.status == "offline" for agent in agents_listed
+        ):
             up = session.screen.command("moot up")
             session.screen.note(
                 f"no hub is running: moot chat and moot send run agents while needed, {up} keeps them"
@@ -64,7 +68,7 @@ def mark(status: str) -> str:
 
 
 def _facts_of(agent: shapes.Agent) -> Iterator[tuple[str, str]]:
-    """What people want to know of an agent, in their words; what says nothing new is left out."""
+    """The facts of an agent for people; those that say nothing new are left out."""
     state = str(agent.activity["label"])
     names = {
         "id": agent.id if agent.id != agent.name else "",
@@ -79,7 +83,7 @@ def _facts_of(agent: shapes.Agent) -> Iterator[tuple[str, str]]:
         "project": agent.project,
         "state": "away" if state == "offline" else state,
         "reached": agent.reachability,
-        "waiting": counted(agent.queue, "message") if agent.queue else "",
+        "waiting": count_words(agent.queue, "message") if agent.queue else "",
         "last active": day_time(agent.last_active) if agent.last_active else "",
         "came in by": agent.door or "",
     }
@@ -93,15 +97,15 @@ def show(session: Session, name: str) -> None:
     """Show one agent in full."""
 
     async def work(hub: Hub) -> tuple[shapes.Agent, JsonObject]:
-        found = await resolve.agent(hub, name)
-        return await hub.agents.get(found), await hub.inspector.usage(agent=found)
+        agent = await resolve.agent(hub, name)
+        return await hub.agents.get(agent), await hub.inspector.usage(agent=agent)
 
-    found, usage = with_reading(session, work)
+    agent, usage = with_reading(session, work)
     if session.json:
-        session.screen.data({**found.to_dict(), "usage": usage})
+        session.screen.data({**agent.to_dict(), "usage": usage})
         return
-    session.screen.say(session.screen.name(found.name, mark(found.status)))
-    for label, value in _facts_of(found):
+    session.screen.say(session.screen.name(agent.name, mark(agent.status)))
+    for label, value in _facts_of(agent):
         session.screen.say(f"  {label:<14}{value}")
     if usage["turns"]:
         hits = f", {usage['hit_rate']:.0%} from the cache" if usage["hit_rate"] is not None else ""

@@ -7,7 +7,7 @@ import click
 
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.errors import BadValue
 from moot.hub.process.hub_lock import running_hub
 from moot.settings.catalogue import Setting, change, find, survey
@@ -48,14 +48,14 @@ def path(session: Session) -> None:
 @click.pass_obj
 def list_(session: Session, only_set: bool) -> None:
     """List every setting, its value and where the value comes from."""
-    found = survey(home_of(session), os.environ)
-    found = [setting for setting in found if not only_set or setting.source != "default"]
+    settings = survey(home_of(session), os.environ)
+    settings = [setting for setting in settings if not only_set or setting.source != "default"]
     if session.json:
-        session.screen.data([setting.to_dict() for setting in found])
-    elif not found:
+        session.screen.data([setting.to_dict() for setting in settings])
+    elif not settings:
         session.screen.note("nothing is set; the defaults apply")
     else:
-        rows = [(setting.key, written(setting.value), setting.source) for setting in found]
+        rows = [(setting.key, as_toml(setting.value), setting.source) for setting in settings]
         session.screen.table(("setting", "value", "from"), rows)
 
 
@@ -69,7 +69,7 @@ def get(session: Session, key: str) -> None:
         description = {"meaning": setting.fact.meaning, "takes": setting.fact.takes.phrase}
         session.screen.data({**setting.to_dict(), **description})
         return
-    session.screen.say(setting.value if isinstance(setting.value, str) else written(setting.value))
+    session.screen.say(setting.value if isinstance(setting.value, str) else as_toml(setting.value))
     session.screen.note(
         f"from {setting.source}. {setting.fact.meaning}. Expects {setting.fact.takes.phrase}."
     )
@@ -88,13 +88,13 @@ def set_(session: Session, key: str, value: str) -> None:
     """
     home = home_of(session)
     before, now = change(home, os.environ, key, value)
-    used = find(survey(home, os.environ), key)
+    setting = find(survey(home, os.environ), key)
     if session.json:
         session.screen.data({"key": key, "value": now, "previous": before, "path": str(home.toml)})
         return
-    was = "" if before is None else f" (was {written(before)})"
-    session.screen.say(f"✓ {key} = {written(now)}{was} in {shown(home.toml)}")
-    if used.source == "environment":
+    was = "" if before is None else f" (was {as_toml(before)})"
+    session.screen.say(f"✓ {key} = {as_toml(now)}{was} in {tilde_path(home.toml)}")
+    if setting.source == "environment":
         session.screen.note("the environment also sets it, and takes precedence")
     elif running_hub(home) is not None and needs_restart(key):
         session.screen.note("it takes effect when the hub starts again: moot stop, then moot up")
@@ -111,9 +111,9 @@ def edit(session: Session) -> None:
     home.toml.touch(mode=0o600)
     click.edit(filename=str(home.toml))
     load(home)
-    session.screen.say(f"✓ {shown(home.toml)} is valid")
+    session.screen.say(f"✓ {tilde_path(home.toml)} is valid")
 
 
-def written(value: object) -> str:
-    """As it would stand in the file."""
+def as_toml(value: object) -> str:
+    """A value as it is written in the file."""
     return literal(value) if value is not None else '""'

@@ -13,10 +13,10 @@ from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.confirm import ask_first
 from moot.cli.frame.exit_codes import OK
-from moot.cli.frame.hub_access import home_of, host_the_absent, opened_hub, with_hub, with_reading
+from moot.cli.frame.hub_access import home_of, host_the_absent, open_hub, with_hub, with_reading
 from moot.cli.frame.params import SECONDS, Branch
 from moot.cli.frame.session import Session
-from moot.cli.run.unloadable import explained, tell_broken
+from moot.cli.run.unloadable import tell_broken, with_load_errors
 from moot.cli.talk.follow import FollowedConversation
 from moot.cli.talk.outcome import WAIT_SECONDS, report, view_for
 from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
@@ -29,7 +29,7 @@ from moot.rules.words import slash
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-SHOWN = 50
+MAX_MESSAGES = 50
 KINDS = ("direct", "group", "link", "task", "ephemeral")
 STRATEGIES = ("hybrid", "mention_only", "round_robin")
 WORDS: dict[str, tuple[str, tuple[str, ...], JsonObject]] = {
@@ -82,14 +82,14 @@ def list_(session: Session, mine: bool, archived: bool, kind: str | None) -> Non
         every = await hub.conversations.list(archived=archived, kind=kind)
         return [each for each in every if not mine or hub.name in {seat.name for seat in each.participants}]
 
-    found = with_reading(session, work)
+    conversations = with_reading(session, work)
     if session.json:
-        session.screen.data([conversation.to_dict() for conversation in found])
-    elif not found:
+        session.screen.data([conversation.to_dict() for conversation in conversations])
+    elif not conversations:
         make = session.screen.command("moot conv new NAME --with AGENT,AGENT")
         session.screen.note(f"no conversations. Create one: {make}")
     else:
-        rows = [(title(c), c.kind, c.id, ", ".join(s.name for s in agents_in(c))) for c in found]
+        rows = [(title(c), c.kind, c.id, ", ".join(s.name for s in agents_in(c))) for c in conversations]
         session.screen.table(("name", "kind", "id", "agents"), rows)
 
 
@@ -100,57 +100,61 @@ def show(session: Session, ref: str) -> None:
     """Show a conversation with its newest messages."""
 
     async def work(hub: Hub) -> None:
-        found = await resolve.place(hub, ref)
-        messages = await hub.newest(found.id, SHOWN)
+        conversation = await resolve.place(hub, ref)
+        messages = await hub.newest(conversation.id, MAX_MESSAGES)
         if session.json:
-            session.screen.data({**found.to_dict(), "messages": [message.to_dict() for message in messages]})
+            session.screen.data(
+                {**conversation.to_dict(), "messages": [message.to_dict() for message in messages]}
+            )
             return
         screen = session.screen
         with screen.paged():
-            await tell(screen, hub, found, messages)
+            await tell(screen, hub, conversation, messages)
 
     with_reading(session, work)
 
 
-async def tell(screen: Screen, hub: Hub, found: shapes.Conversation, messages: list[shapes.Message]) -> None:
-    marks = marks_of(found)
-    who = "   ".join(screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(found))
-    screen.say(f"{title(found)}   {who}{'   archived' if found.archived else ''}")
+async def tell(
+    screen: Screen, hub: Hub, conversation: shapes.Conversation, messages: list[shapes.Message]
+) -> None:
+    marks = marks_of(conversation)
+    who = "   ".join(screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(conversation))
+    screen.say(f"{title(conversation)}   {who}{'   archived' if conversation.archived else ''}")
     for message in messages:
         reason = await reason_for(hub, message) if is_agent(message) else ""
         screen.say(line(screen, hub, message, marks, reason))
 
 
-def tell_change(session: Session, conversation: shapes.Conversation, done: str) -> None:
+def tell_change(session: Session, conversation: shapes.Conversation, done_words: str) -> None:
     if session.json:
         session.screen.data(conversation.to_dict())
     else:
         members = ", ".join(seat.name for seat in conversation.participants)
-        session.screen.say(f"{done} {title(conversation)}; members: {members}")
+        session.screen.say(f"{done_words} {title(conversation)}; members: {members}")
 
 
 Find = Callable[["Hub", str], Awaitable[shapes.Conversation]]
 
 
 def _verb(
-    name: str, help: str, done: str, more: str = "", find: Find = resolve.place
+    name: str, help: str, done_words: str, more: str = "", find: Find = resolve.place
 ) -> Callable[[Callable[..., Awaitable[shapes.Conversation]]], click.Command]:
     """A verb that changes one conversation and shows it afterwards. `more` is the word behind its ID."""
     field, sample, options = WORDS[more]
 
     def decorate(work: Callable[..., Awaitable[shapes.Conversation]]) -> click.Command:
         def command(session: Session, /, ref: str, **words: object) -> None:
-            async def changed(hub: Hub) -> shapes.Conversation:
+            async def change_it(hub: Hub) -> shapes.Conversation:
                 return await work(hub, (await find(hub, ref)).id, **words)
 
-            tell_change(session, with_hub(session, changed), done)
+            tell_change(session, with_hub(session, change_it), done_words)
 
         example = " ".join(["moot conv", name, "build", *sample])
-        made = click.pass_obj(command)
+        command_made = click.pass_obj(command)
         if field:
-            made = click.argument(field, metavar=more, **options)(made)
-        made = click.argument("ref", metavar="ID")(made)
-        return conv.command(name, help=help, examples=(example, f"{example} --json"))(made)
+            command_made = click.argument(field, metavar=more, **options)(command_made)
+        command_made = click.argument("ref", metavar="ID")(command_made)
+        return conv.command(name, help=help, examples=(example, f"{example} --json"))(command_made)
 
     return decorate
 
@@ -168,10 +172,10 @@ async def leave(hub: Hub, ref: str, name: str | None = None) -> shapes.Conversat
 
 @_verb("add", "Add agents to a conversation.", "added to", "AGENT...")
 async def add(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
-    return await added(hub, ref, agents)
+    return await add_agents(hub, ref, agents)
 
 
-async def added(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
+async def add_agents(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
     where = (await resolve.place(hub, ref)).id
     for name in await resolve.agents(hub, resolve.names_in(agents)):
         await hub.conversations.join(where, name)
@@ -180,10 +184,10 @@ async def added(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversat
 
 @_verb("remove", "Remove agents from a conversation.", "removed from", "AGENT...")
 async def remove(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
-    return await removed(hub, ref, agents)
+    return await remove_agents(hub, ref, agents)
 
 
-async def removed(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
+async def remove_agents(hub: Hub, ref: str, agents: tuple[str, ...]) -> shapes.Conversation:
     where = (await resolve.place(hub, ref)).id
     for name in await resolve.agents(hub, resolve.names_in(agents)):
         await hub.conversations.leave(where, name)
@@ -201,14 +205,14 @@ async def archive(hub: Hub, ref: str) -> shapes.Conversation:
     return await hub.conversations.get(ref)
 
 
-async def _closed(hub: Hub, ref: str) -> shapes.Conversation:
+async def _archived_place(hub: Hub, ref: str) -> shapes.Conversation:
     """By its name too, which an open one may have by now."""
     ref = ref.lstrip("#")
-    named = [each for each in await hub.conversations.list(archived=True) if ref in (each.name, each.id)]
-    return named[-1] if named else await resolve.place(hub, ref)
+    matching = [each for each in await hub.conversations.list(archived=True) if ref in (each.name, each.id)]
+    return matching[-1] if matching else await resolve.place(hub, ref)
 
 
-@_verb("unarchive", "Unarchive a conversation.", "unarchived", find=_closed)
+@_verb("unarchive", "Unarchive a conversation.", "unarchived", find=_archived_place)
 async def unarchive(hub: Hub, ref: str) -> shapes.Conversation:
     await hub.conversations.unarchive(ref)
     return await hub.conversations.get(ref)
@@ -227,11 +231,13 @@ def dissolving(session: Session, ref: str, *, yes: bool) -> None:
     ask_first(yes=yes, what="dissolving")
 
     async def work(hub: Hub) -> shapes.Conversation:
-        found = await resolve.place(hub, ref)
+        conversation = await resolve.place(hub, ref)
         if not yes:
-            click.confirm(f"Dissolve {title(found)}? Its history stays readable.", abort=True, err=True)
-        await hub.conversations.dissolve(found.id)
-        return await hub.conversations.get(found.id)
+            click.confirm(
+                f"Dissolve {title(conversation)}? Its history stays readable.", abort=True, err=True
+            )
+        await hub.conversations.dissolve(conversation.id)
+        return await hub.conversations.get(conversation.id)
 
     tell_change(session, with_hub(session, work), "dissolved")
 
@@ -245,17 +251,17 @@ def delete(session: Session, ref: str, yes: bool) -> None:
     ask_first(yes=yes, what="deleting")
 
     async def work(hub: Hub) -> shapes.Conversation:
-        found = await resolve.place(hub, ref)
+        conversation = await resolve.place(hub, ref)
         if not yes:
-            click.confirm(f"Delete {title(found)} and its whole history?", abort=True, err=True)
-        await hub.conversations.delete(found.id)
-        return found
+            click.confirm(f"Delete {title(conversation)} and its whole history?", abort=True, err=True)
+        await hub.conversations.delete(conversation.id)
+        return conversation
 
-    gone = with_hub(session, work)
+    conversation_deleted = with_hub(session, work)
     if session.json:
-        session.screen.data({"deleted": gone.id})
+        session.screen.data({"deleted": conversation_deleted.id})
     else:
-        session.screen.say(f"deleted {title(gone)} and its history")
+        session.screen.say(f"deleted {title(conversation_deleted)} and its history")
 
 
 @conv.command("continue", examples=("moot conv continue build", "moot conv continue build --json"))
@@ -267,12 +273,12 @@ def go_on(session: Session, ref: str) -> None:
     async def work(hub: Hub) -> bool:
         return await hub.conversations.resume((await resolve.place(hub, ref)).id)
 
-    moved = with_hub(session, work)
+    is_resumed = with_hub(session, work)
     if session.json:
-        session.screen.data({"continued": moved})
+        session.screen.data({"continued": is_resumed})
     else:
-        session.screen.say("resumed" if moved else "nothing was stopped here")
-        if moved and running_hub(home_of(session)) is None:
+        session.screen.say("resumed" if is_resumed else "nothing was stopped here")
+        if is_resumed and running_hub(home_of(session)) is None:
             up = session.screen.command("moot up")
             session.screen.note(f"no hub is running, so the agents go on when they run again: {up}")
 
@@ -288,11 +294,11 @@ def stop(session: Session, ref: str, agent: str | None) -> None:
         where = await resolve.place(hub, ref)
         return await hub.conversations.stop(where.id, await resolve.agent(hub, agent) if agent else None)
 
-    stopped = with_hub(session, work)
+    names = with_hub(session, work)
     if session.json:
-        session.screen.data({"stopped": list(stopped)})
+        session.screen.data({"stopped": list(names)})
     else:
-        session.screen.say(f"stopped {', '.join(stopped)}" if stopped else "nobody is speaking there")
+        session.screen.say(f"stopped {', '.join(names)}" if names else "nobody is speaking there")
 
 
 @conv.command("retry", examples=("moot conv retry build", "moot conv retry build --json"))
@@ -307,22 +313,22 @@ def retry(session: Session, ref: str, timeout: float) -> int:
 
 
 async def retrying(session: Session, ref: str, seconds: float) -> int:
-    async with opened_hub(session) as hub:
+    async with open_hub(session) as hub:
         where = await resolve.place(hub, ref)
         tell_broken(session, await host_the_absent(hub, session, {seat.name for seat in agents_in(where)}))
         talk = FollowedConversation(hub, where, view_for(session, hub, where))
         async with talk.following():
             async with talk.by_other_means() as mine:
-                done: CommandOutcome = await carry_out(slash.RetryCommand(), At(hub, where))
-                mine.update({done.receipt.id} if done.receipt is not None else ())
-            for line in done.lines:
+                result: CommandOutcome = await carry_out(slash.RetryCommand(), At(hub, where))
+                mine.update({result.receipt.id} if result.receipt is not None else ())
+            for line in result.lines:
                 session.screen.note(line)
-            if done.receipt is None:
+            if result.receipt is None:
                 if session.json:
                     session.screen.data({"receipt": None, "replies": [], "outcome": "queued"})
                 return OK
-            outcome = await talk.outcome(done.receipt, await talk.wait(seconds))
-            outcome = await explained(session, hub, outcome)
+            outcome = await talk.outcome(result.receipt, await talk.wait(seconds))
+            outcome = await with_load_errors(session, hub, outcome)
             await talk.read()
         return report(session, outcome)
 
@@ -336,23 +342,23 @@ def config(session: Session, ref: str, key: str | None, value: str | None) -> No
     """Show a conversation's settings, or change one."""
 
     async def work(hub: Hub) -> shapes.Conversation:
-        return await configured(hub, ref, key, value)
+        return await show_or_configure(hub, ref, key, value)
 
     run = with_reading if value is None else with_hub
     show_settings(session, run(session, work), key)
 
 
-def show_settings(session: Session, found: shapes.Conversation, key: str | None) -> None:
-    chosen = found.settings if key is None else {key: found.settings[key]}
+def show_settings(session: Session, conversation: shapes.Conversation, key: str | None) -> None:
+    settings = conversation.settings if key is None else {key: conversation.settings[key]}
     if session.json:
-        session.screen.data(chosen)
+        session.screen.data(settings)
     else:
-        for name, held in chosen.items():
-            session.screen.say(f"{name} = {json.dumps(held)}")
+        for name, value in settings.items():
+            session.screen.say(f"{name} = {json.dumps(value)}")
 
 
-async def configured(hub: Hub, ref: str, key: str | None, value: str | None) -> shapes.Conversation:
-    found = await resolve.place(hub, ref)
+async def show_or_configure(hub: Hub, ref: str, key: str | None, value: str | None) -> shapes.Conversation:
+    conversation = await resolve.place(hub, ref)
     if key is not None:
-        check_setting(found, key)
-    return found if key is None or value is None else await configure(hub, found, key, value)
+        check_setting(conversation, key)
+    return conversation if key is None or value is None else await configure(hub, conversation, key, value)

@@ -37,10 +37,10 @@ def decisions() -> None:
 @click.pass_obj
 def list_(session: Session, state: str | None, before: str | None, limit: int) -> None:
     """List the decisions you were asked for, oldest first."""
-    found = with_reading(session, lambda hub: hub.decisions.list(state=state, before=before, limit=limit))
+    rows = with_reading(session, lambda hub: hub.decisions.list(state=state, before=before, limit=limit))
     if session.json:
-        session.screen.data([one.to_dict() for one in found])
-    elif not found:
+        session.screen.data([one.to_dict() for one in rows])
+    elif not rows:
         session.screen.note("nothing to decide")
     else:
         session.screen.table(
@@ -54,11 +54,11 @@ def list_(session: Session, state: str | None, before: str | None, limit: int) -
                     ", ".join(d.choices),
                     ago(d.created_at),
                 )
-                for d in found
+                for d in rows
             ],
         )
-        if len(found) == limit:
-            session.screen.note(f"older ones: add --before {found[0].id}")
+        if len(rows) == limit:
+            session.screen.note(f"older ones: add --before {rows[0].id}")
 
 
 @decisions.command("show", examples=("moot decisions show d1m7", "moot decisions show d1m7 --json"))

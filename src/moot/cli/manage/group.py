@@ -59,7 +59,9 @@ def create(session: Session, agents: tuple[str, ...], name: str) -> None:
 @click.pass_obj
 def add(session: Session, agents: tuple[str, ...], conv: str) -> None:
     """Add agents to a group."""
-    of_conv.tell_change(session, with_hub(session, lambda hub: of_conv.added(hub, conv, agents)), "added to")
+    of_conv.tell_change(
+        session, with_hub(session, lambda hub: of_conv.add_agents(hub, conv, agents)), "added to"
+    )
 
 
 @group.command(
@@ -71,7 +73,7 @@ def add(session: Session, agents: tuple[str, ...], conv: str) -> None:
 def remove(session: Session, agents: tuple[str, ...], conv: str) -> None:
     """Remove agents from a group."""
     of_conv.tell_change(
-        session, with_hub(session, lambda hub: of_conv.removed(hub, conv, agents)), "removed from"
+        session, with_hub(session, lambda hub: of_conv.remove_agents(hub, conv, agents)), "removed from"
     )
 
 
@@ -84,14 +86,14 @@ def list_(session: Session, conv: str) -> None:
     async def work(hub: Hub) -> shapes.Conversation:
         return await resolve.place(hub, conv)
 
-    found = with_reading(session, work)
+    conversation = with_reading(session, work)
     if session.json:
-        session.screen.data(found.to_dict())
+        session.screen.data(conversation.to_dict())
         return
-    session.screen.say(title(found))
-    for seat in found.participants:
+    session.screen.say(title(conversation))
+    for seat in conversation.participants:
         session.screen.say(f"  {session.screen.name(seat.name, hollow(seat.mark))} ({seat.kind})")
-    of_conv.show_settings(session, found, None)
+    of_conv.show_settings(session, conversation, None)
 
 
 @group.command(
@@ -117,7 +119,7 @@ def config(session: Session, key: str | None, value: str | None, conv: str) -> N
     """Show a group's turn-taking settings, or change one."""
 
     async def work(hub: Hub) -> shapes.Conversation:
-        return await of_conv.configured(hub, conv, key, value)
+        return await of_conv.show_or_configure(hub, conv, key, value)
 
     run = with_reading if value is None else with_hub
     of_conv.show_settings(session, run(session, work), key)

@@ -15,8 +15,8 @@ from moot.brains.llm.default_model import DEFAULTS, LOCAL_URL, local_server_answ
 from moot.brains.llm.keys import ANTHROPIC, KeyRing, as_holder
 from moot.cli.frame.params import Number, leaf
 from moot.cli.frame.session import Session
-from moot.cli.run.welcome import shown
-from moot.cli.terminal.screen import counted
+from moot.cli.run.welcome import tilde_path
+from moot.cli.terminal.screen import count_words
 from moot.errors import BadName, BadValue, Conflict
 from moot.rules.brain_kinds import is_cli
 from moot.rules.words.names import NameProblem, check_name, unique_slug
@@ -76,8 +76,8 @@ def init(session: Session, yes: bool, agents: tuple[str, ...], **options: str | 
         _refuse_to_add(home, team if agents else ())
         _tell_what_is_there(session, home, text)
         return
-    made = _write(home, text, team, who)
-    _tell(session, home, [agent.name for agent in team], thinking, made)
+    files = _write(home, text, team, who)
+    _tell(session, home, [agent.name for agent in team], thinking, files)
 
 
 # --- what is wanted ----------------------------------------------------------------------------------------
@@ -104,30 +104,30 @@ def _agent(line: str) -> StarterAgent:
 
 
 def _check_names(team: Sequence[StarterAgent], user: str) -> None:
-    taken: list[str] = []
+    used_names: list[str] = []
     for agent in team:
         try:
-            check_name(agent.name, taken=taken, human=user)
+            check_name(agent.name, taken=used_names, human=user)
         except NameProblem as problem:
             raise BadName(
                 f'"{agent.name}" cannot be used as an agent name: {problem.reason}',
                 detail=f"expected {problem.expected}",
                 suggestions=problem.suggestions,
             ) from None
-        taken.append(agent.name)
+        used_names.append(agent.name)
 
 
-def _brain(typed: str) -> str:
-    if not BRAIN.fits(typed):
-        raise BadValue(f'unknown brain "{typed}"', detail=f"expected {BRAIN.phrase}")
-    return typed
+def _brain(brain: str) -> str:
+    if not BRAIN.fits(brain):
+        raise BadValue(f'unknown brain "{brain}"', detail=f"expected {BRAIN.phrase}")
+    return brain
 
 
-def _folder(home: Home, brain: str, typed: str | None) -> str:
+def _folder(home: Home, brain: str, folder_name: str | None) -> str:
     """Where a coding CLI works: in the folder that is given, else in the current one."""
-    if typed is None and not is_cli(brain):
+    if folder_name is None and not is_cli(brain):
         return ""
-    folder = Path(typed or ".").expanduser().resolve()
+    folder = Path(folder_name or ".").expanduser().resolve()
     if not folder.is_dir():
         raise BadValue(
             f"{folder} is not a folder", detail="expected one that exists", fix=(f"mkdir -p {folder}",)
@@ -159,15 +159,15 @@ class _Questions:
             try:
                 _check_names([_agent(each) for each in (*lines, line)], user)
             except (BadName, BadValue) as problem:
-                self._refused(problem)
+                self._say_problem(problem)
             else:
                 lines.append(line)
         return tuple(lines) or (NOBODY_NAMED,)
 
     def brain(self) -> str:
         choices = {"demo, offline, for now": lambda: DEMO}
-        for model, held in with_keys(self._ring).items():
-            choices[f"{model}, with the key {held.key.ending}"] = lambda model=model: model  # type: ignore[misc]
+        for model, key_entry in with_keys(self._ring).items():
+            choices[f"{model}, with the key {key_entry.key.ending}"] = lambda model=model: model  # type: ignore[misc]
         choices["paste a key"] = self._with_key
         near = " (one is running)" if local_server_answers() else ""
         choices[f"a server of your own, such as Ollama{near}"] = self._with_server
@@ -176,8 +176,8 @@ class _Questions:
         self._screen.note("3/3  Brain for them")
         for number, words in enumerate(choices, 1):
             self._screen.note(f"     [{number}] {words}")
-        picked: int = click.prompt("    ", type=Number(1, most=len(choices)), default=1, err=True)
-        return list(choices.values())[picked - 1]()
+        choice: int = click.prompt("    ", type=Number(1, maximum=len(choices)), default=1, err=True)
+        return list(choices.values())[choice - 1]()
 
     def folder(self, name: str) -> str:
         return self._until_right(
@@ -191,8 +191,10 @@ class _Questions:
         provider = as_holder(click.prompt("     provider", type=choices, default=ANTHROPIC, err=True))
         key = click.prompt("     key (hidden)", hide_input=True, err=True)
         self._home.make()
-        kept = self._ring.store(provider, key)
-        self._screen.note(f"     key {kept.key.ending} stored in {shown(self._home.keys)}, mode 600")
+        stored_key = self._ring.store(provider, key)
+        self._screen.note(
+            f"     key {stored_key.key.ending} stored in {tilde_path(self._home.keys)}, mode 600"
+        )
         return DEFAULTS[provider]
 
     def _with_server(self) -> str:
@@ -204,9 +206,9 @@ class _Questions:
             try:
                 return check(click.prompt(question, default=default, err=True).strip())
             except (BadName, BadValue) as problem:
-                self._refused(problem)
+                self._say_problem(problem)
 
-    def _refused(self, problem: BadName | BadValue) -> None:
+    def _say_problem(self, problem: BadName | BadValue) -> None:
         """Each on a line of its own: what was wrong, what is expected, what comes near."""
         for line in (problem.title, problem.detail):
             if line:
@@ -221,35 +223,35 @@ class _Questions:
 def _write(home: Home, text: str, team: Sequence[StarterAgent], user: str) -> list[Path]:
     """The workspaces first: moot.toml is what makes a home set up."""
     home.make()
-    made: list[Path] = []
-    taken: list[str] = []
+    files: list[Path] = []
+    used_ids: list[str] = []
     for agent in team:
-        identity = unique_slug(agent.name, taken)
-        taken.append(identity)
-        made += write_workspace(home.agents / identity, agent, user)
+        identity = unique_slug(agent.name, used_ids)
+        used_ids.append(identity)
+        files += write_workspace(home.agents / identity, agent, user)
     if write_new(home.toml, text):
-        made.append(home.toml)
-    return made
+        files.append(home.toml)
+    return files
 
 
 # --- telling -----------------------------------------------------------------------------------------------
 
 
-def _tell(session: Session, home: Home, names: list[str], brain: str, made: list[Path]) -> None:
+def _tell(session: Session, home: Home, names: list[str], brain: str, files: list[Path]) -> None:
     commands = [(session.screen.command(way), words) for way, words in next_commands(names, brain)]
     if session.json:
         result = {
             "path": str(home.toml),
             "written": True,
             "agents": names,
-            "files": [str(path) for path in made],
+            "files": [str(path) for path in files],
         }
         session.screen.data({**result, "next": [command for command, _ in commands]})
         return
     screen = session.screen
-    screen.say(f"✓ wrote {shown(home.toml)}")
+    screen.say(f"✓ wrote {tilde_path(home.toml)}")
     screen.say(
-        f"✓ created {', '.join(names)} (brain: {brain}); {shown(home.agents)}/NAME/*.md say who they are"
+        f"✓ created {', '.join(names)} (brain: {brain}); {tilde_path(home.agents)}/NAME/*.md say who they are"
     )
     width = max(len(command) for command, _ in commands)
     for number, (command, words) in enumerate(commands):
@@ -271,20 +273,20 @@ def next_commands(names: list[str], brain: str) -> list[tuple[str, str]]:
 
 
 def _refuse_to_add(home: Home, team: Sequence[StarterAgent]) -> None:
-    """Who is asked for and not there is added by another command."""
-    there = {row.name for row in load(home).agents}
-    missing = [agent for agent in team if agent.name not in there]
+    """Refuse agents that the existing file does not have: another command adds them."""
+    existing = {row.name for row in load(home).agents}
+    missing = [agent for agent in team if agent.name not in existing]
     if missing:
         ways = (f'moot agents new {agent.name} --role "{agent.role}"' for agent in missing)
         raise Conflict(
-            f"{shown(home.toml)} already exists, so {', '.join(agent.name for agent in missing)} was not added",
-            detail=f"agents there: {', '.join(sorted(there)) or 'none'}. Nothing was changed",
+            f"{tilde_path(home.toml)} already exists, so {', '.join(agent.name for agent in missing)} was not added",
+            detail=f"agents there: {', '.join(sorted(existing)) or 'none'}. Nothing was changed",
             fix=tuple(ways),
         )
 
 
 def _tell_what_is_there(session: Session, home: Home, text: str | None) -> None:
-    """A second run changes nothing, and shows how what is there differs from what was asked for."""
+    """A second run changes nothing, and shows how the existing file differs from what was asked for."""
     settings = load(home)
     names = [agent.name for agent in settings.agents]
     there = home.toml.read_text(encoding="utf-8", errors="replace")
@@ -301,6 +303,7 @@ def _tell_what_is_there(session: Session, home: Home, text: str | None) -> None:
         return
     screen = session.screen
     screen.say(
-        f"{shown(home.toml)} already exists, with {counted(len(names), 'agent')}: {', '.join(names) or 'none'}."
+        f"{tilde_path(home.toml)} already exists, with {count_words(len(names), 'agent')}: "
+        f"{', '.join(names) or 'none'}."
     )
     screen.say("Nothing was changed. To change it: moot config set KEY VALUE, or moot config edit")

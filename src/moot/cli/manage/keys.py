@@ -54,25 +54,25 @@ def set_(session: Session, provider: str, test: bool | None) -> None:
     PROVIDER is anthropic, openai, or the host of a compatible server, such as openrouter.ai.
     """
     holder = _provider(session, provider)
-    value = _typed(session, holder)
+    value = _read_key(session, holder)
     if not value.strip():
         raise BadValue(
             "no key was given", fix=(f"moot keys set {holder} < key.txt", f"moot keys set {holder}")
         )
     home = home_of(session)
-    wanted = sys.stdin.isatty() if test is None else test
-    tried = _tried(session, holder, value.strip()) if wanted else ""
+    is_tested = sys.stdin.isatty() if test is None else test
+    test_words = _test_key(session, holder, value.strip()) if is_tested else ""
     home.make()
-    kept = ring(session).store(holder, value)
+    entry = ring(session).store(holder, value)
     if session.json:
-        session.screen.data(key_to_dict(kept))
+        session.screen.data(key_to_dict(entry))
         return
-    if tried:
-        session.screen.say(tried)
-    session.screen.say(f"✓ {holder} key {kept.key.ending} stored in {ring(session).path}, mode 600")
-    used = ring(session).find(holder)
-    if used is not None and used.source == "environment":
-        session.screen.note(f"{used.variable} is also set, and takes precedence")
+    if test_words:
+        session.screen.say(test_words)
+    session.screen.say(f"✓ {holder} key {entry.key.ending} stored in {ring(session).path}, mode 600")
+    entry_in_use = ring(session).find(holder)
+    if entry_in_use is not None and entry_in_use.source == "environment":
+        session.screen.note(f"{entry_in_use.variable} is also set, and takes precedence")
     demo = [row.name for row in load(home).agents if row.brain == "demo"]
     if demo and holder in DEFAULTS:
         session.screen.note(
@@ -81,7 +81,7 @@ def set_(session: Session, provider: str, test: bool | None) -> None:
 
 
 def _provider(session: Session, typed: str) -> str:
-    """Whoever a key is for. A bare word is a machine of one's own network only where an agent thinks there."""
+    """The provider a key is for. A bare word is a host in the local network only if an agent uses it."""
     holder = as_holder(typed)
     if holder in DEFAULTS or not _BARE.fullmatch(holder) or holder == "localhost":
         return holder
@@ -98,8 +98,8 @@ def _provider(session: Session, typed: str) -> str:
     )
 
 
-def _tried(session: Session, holder: str, value: str) -> str:
-    """A key that is refused is not kept; one that cannot be tried now is."""
+def _test_key(session: Session, holder: str, value: str) -> str:
+    """Try a key: a refused one is not stored; one that cannot be tried now is."""
     try:
         place = _endpoint(session, holder, None)
         asyncio.run(offered(place, KeyRing({variables(holder)[0]: value}, home_of(session).keys), os.environ))
@@ -115,12 +115,12 @@ def _tried(session: Session, holder: str, value: str) -> str:
 def test(session: Session, provider: str, url: str | None) -> None:
     """Check a key by asking the provider for its model list, which uses no tokens."""
     holder = as_holder(provider)
-    held = ring(session).need(holder)
-    found = asyncio.run(offered(_endpoint(session, holder, url), ring(session), os.environ))
+    entry = ring(session).need(holder)
+    models = asyncio.run(offered(_endpoint(session, holder, url), ring(session), os.environ))
     if session.json:
-        session.screen.data({**key_to_dict(held), "accepted": True, "models": len(found)})
+        session.screen.data({**key_to_dict(entry), "accepted": True, "models": len(models)})
     else:
-        session.screen.say(f"✓ {holder} accepts the key {held.key.ending} and offers {len(found)} models")
+        session.screen.say(f"✓ {holder} accepts the key {entry.key.ending} and offers {len(models)} models")
 
 
 def _endpoint(session: Session, holder: str, url: str | None) -> str:
@@ -145,13 +145,13 @@ def _endpoint(session: Session, holder: str, url: str | None) -> str:
 @click.pass_obj
 def list_(session: Session) -> None:
     """List the keys that are set: provider, source and last four characters."""
-    found = ring(session).all()
+    entries = ring(session).all()
     if session.json:
-        session.screen.data([key_to_dict(held) for held in found])
-    elif not found:
+        session.screen.data([key_to_dict(entry) for entry in entries])
+    elif not entries:
         session.screen.say("no keys. Set one: moot keys set anthropic")
     else:
-        rows = [(held.holder, held.variable or held.source, held.key.ending) for held in found]
+        rows = [(entry.holder, entry.variable or entry.source, entry.key.ending) for entry in entries]
         session.screen.table(("provider", "from", "key"), rows)
 
 
@@ -162,24 +162,24 @@ def remove(session: Session, provider: str) -> None:
     """Remove a stored key."""
     holder = as_holder(provider)
     if not ring(session).remove(holder):
-        raise _nothing_kept(session, holder)
+        raise _no_stored_key(session, holder)
     if session.json:
         session.screen.data({"provider": holder, "removed": True})
     else:
         session.screen.say(f"✓ removed the {holder} key from {ring(session).path}")
 
 
-def key_to_dict(held: Held) -> dict[str, str]:
+def key_to_dict(entry: Held) -> dict[str, str]:
     return {
-        "provider": held.holder,
-        "source": held.source,
-        "variable": held.variable,
-        "ending": held.key.ending,
+        "provider": entry.holder,
+        "source": entry.source,
+        "variable": entry.variable,
+        "ending": entry.key.ending,
     }
 
 
-def _typed(session: Session, holder: str) -> str:
-    """Whatever comes by standard input, or one line without echo."""
+def _read_key(session: Session, holder: str) -> str:
+    """Read the key from standard input, or as one line without echo."""
     if not sys.stdin.isatty():
         return sys.stdin.read(1 << 16)
     if session.json:
@@ -191,18 +191,18 @@ def _typed(session: Session, holder: str) -> str:
     return typed
 
 
-def _nothing_kept(session: Session, holder: str) -> NotFound:
-    found = ring(session).find(holder)
-    kept = [held.holder for held in ring(session).all() if held.source == "keys.json"]
-    if found is not None:
+def _no_stored_key(session: Session, holder: str) -> NotFound:
+    entry = ring(session).find(holder)
+    holders = [held.holder for held in ring(session).all() if held.source == "keys.json"]
+    if entry is not None:
         return NotFound(
-            f"the {holder} key is not stored by Moot: it comes from {found.variable}",
-            fix=(f"unset {found.variable}",),
+            f"the {holder} key is not stored by Moot: it comes from {entry.variable}",
+            fix=(f"unset {entry.variable}",),
             ref=holder,
         )
     return NotFound(
         f"no {holder} key is stored",
-        detail=f"stored keys: {', '.join(kept)}" if kept else f"it would be in {ring(session).path}",
+        detail=f"stored keys: {', '.join(holders)}" if holders else f"it would be in {ring(session).path}",
         fix=("moot keys list", f"moot keys set {holder}"),
         ref=holder,
     )

@@ -47,23 +47,23 @@ def show(session: Session, source: str | None, to: str | None, watched: bool) ->
 
     async def work(hub: Hub) -> shapes.BrakeReport:
         ends = await resolve.agents(hub, [name for name in (source, to) if name])
-        return _between(await hub.limits(), ends)
+        return _only_between(await hub.limits(), ends)
 
-    _shown(session, lambda: with_reading(session, work), _tell_limits, watched=watched)
+    _show_report(session, lambda: with_reading(session, work), _tell_limits, watched=watched)
 
 
-def _between(found: shapes.BrakeReport, ends: list[str]) -> shapes.BrakeReport:
+def _only_between(report: shapes.BrakeReport, ends: list[str]) -> shapes.BrakeReport:
     from msgspec import structs  # noqa: PLC0415
 
     if not ends:
-        return found
+        return report
     first, *second = ends
-    pairs = [row for row in found.pairs if row.sender == first and (not second or row.to == second[0])]
-    agents = [row for row in found.agents if row.agent in ends]
-    return structs.replace(found, pairs=tuple(pairs), agents=tuple(agents))
+    pairs = [row for row in report.pairs if row.sender == first and (not second or row.to == second[0])]
+    agents = [row for row in report.agents if row.agent in ends]
+    return structs.replace(report, pairs=tuple(pairs), agents=tuple(agents))
 
 
-def _shown(
+def _show_report(
     session: Session,
     look: Callable[[], shapes.BrakeReport],
     tell: Callable[[Screen, shapes.BrakeReport], None],
@@ -71,20 +71,20 @@ def _shown(
     watched: bool,
 ) -> None:
     if watched:
-        watch(session, look, lambda found: tell(session.screen, found), lambda found: found.to_dict())
+        watch(session, look, lambda report: tell(session.screen, report), lambda report: report.to_dict())
     elif session.json:
         session.screen.data(look().to_dict())
     else:
         tell(session.screen, look())
 
 
-def _tell_limits(screen: Screen, found: shapes.BrakeReport) -> None:
-    if found.pairs:
-        rows = [(row.sender, row.to, _of(row.sent, row.max_sent), _now(row)) for row in found.pairs]
+def _tell_limits(screen: Screen, report: shapes.BrakeReport) -> None:
+    if report.pairs:
+        rows = [(row.sender, row.to, _of(row.sent, row.max_sent), _now(row)) for row in report.pairs]
         screen.table(("from", "to", "last minute", "a message sent now"), rows)
     else:
         screen.note("no agent has written to another in the last minute")
-    if found.agents:
+    if report.agents:
         screen.say()
         screen.table(
             ("agent", "turns this hour", "chains of its own", "new hour in"),
@@ -95,15 +95,15 @@ def _tell_limits(screen: Screen, found: shapes.BrakeReport) -> None:
                     _of(row.chains, row.max_chains),
                     f"{row.left_seconds / 60:.0f} min",
                 )
-                for row in found.agents
+                for row in report.agents
             ],
         )
-    if found.budgets:
+    if report.budgets:
         screen.say()
-    for budget in found.budgets:
+    for budget in report.budgets:
         screen.say(safe(budget_line(budget.to_dict())))
-    stopped = [row for row in found.chains if row.stopped]
-    for row in stopped:
+    stopped_chains = [row for row in report.chains if row.stopped]
+    for row in stopped_chains:
         screen.note(f"{safe(row.conversation)} is stopped ({row.stopped}): {_way_out(screen, row)}")
 
 
@@ -113,8 +113,8 @@ def _now(row: shapes.PairLimit) -> str:
     return f"is held for {row.hold_seconds:.1f} s" if row.hold_seconds else "is delivered at once"
 
 
-def _of(used: int, most: int) -> str:
-    return f"{used} of {most}"
+def _of(used: int, limit: int) -> str:
+    return f"{used} of {limit}"
 
 
 @limits.command("reset", examples=("moot limits reset arya gendry", "moot limits reset arya gendry --json"))
@@ -174,11 +174,11 @@ def status(session: Session, conv: str | None, watched: bool) -> None:
     async def work(hub: Hub) -> shapes.BrakeReport:
         return await hub.limits(conversation=(await resolve.place(hub, conv)).id if conv else None)
 
-    _shown(session, lambda: with_reading(session, work), _tell_guard, watched=watched)
+    _show_report(session, lambda: with_reading(session, work), _tell_guard, watched=watched)
 
 
-def _tell_guard(screen: Screen, found: shapes.BrakeReport) -> None:
-    if not found.chains:
+def _tell_guard(screen: Screen, report: shapes.BrakeReport) -> None:
+    if not report.chains:
         screen.note("no agent was asked anything yet")
         return
     screen.table(
@@ -193,10 +193,10 @@ def _tell_guard(screen: Screen, found: shapes.BrakeReport) -> None:
                 _of(row.round, row.max_round) if row.max_round else "-",
                 f"stopped: {row.stopped}" if row.stopped else "goes on",
             )
-            for row in found.chains
+            for row in report.chains
         ],
     )
-    for row in found.chains:
+    for row in report.chains:
         if row.stopped:
             screen.note(f"{safe(row.conversation)}: {_way_out(screen, row)}")
 
@@ -220,8 +220,8 @@ def set_guard(ctx: click.Context, turns: int, conv: str | None) -> None:
         where = (await resolve.place(hub, conv)).id
         return await hub.conversations.configure(where, max_agent_turns_per_message=turns)
 
-    found = with_hub(session, work)
+    conversation = with_hub(session, work)
     if session.json:
-        session.screen.data(found.to_dict())
+        session.screen.data(conversation.to_dict())
     else:
-        session.screen.say(f"{safe(found.name)}: {turns} agent turns per message")
+        session.screen.say(f"{safe(conversation.name)}: {turns} agent turns per message")

@@ -12,7 +12,7 @@ import click
 from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.confirm import ask_first
-from moot.cli.frame.hub_access import opened_hub, with_hub, with_links
+from moot.cli.frame.hub_access import open_hub, with_hub, with_links
 from moot.cli.frame.params import AT_LEAST_1, Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.phrases import where_set
@@ -25,12 +25,12 @@ from moot.model.json import JsonObject
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-SHOWN = 5
+MAX_MESSAGES = 5
 LAST = 2**53
 CHANNEL = "link:"
 MAX_AT_ONCE = 200
 """Entries that are looked at again while a log is followed."""
-MAX_SHOWN = 2_000
+MAX_REMEMBERED = 2_000
 LINK_EVENTS = (
     EventType.MESSAGE_POSTED,
     EventType.LINK_CREATED,
@@ -60,14 +60,14 @@ def list_(session: Session, agent: str | None) -> None:
         name = await resolve.agent(hub, agent) if agent else None
         return await hub.links.list(between=name)
 
-    found = with_links(session, work)
+    rows = with_links(session, work)
     if session.json:
-        session.screen.data([link.to_dict() for link in found])
+        session.screen.data([link.to_dict() for link in rows])
         return
-    if not found:
+    if not rows:
         session.screen.note("no links: agents write to each other freely (hub.policy)")
         return
-    session.screen.table(("id", "link", "set"), [(link.id, link.sentence, where_set(link)) for link in found])
+    session.screen.table(("id", "link", "set"), [(link.id, link.sentence, where_set(link)) for link in rows])
 
 
 @links.command("show", examples=("moot links show l1m7", "moot links show l1m7 --prompts"))
@@ -82,8 +82,8 @@ def show(session: Session, id: str, prompts: bool, also_prompts: bool) -> None:
         return
 
     async def work(hub: Hub) -> tuple[shapes.Link, list[shapes.Message]]:
-        found = await hub.links.get(id)
-        return found, await _newest_messages(hub, found)
+        link_found = await hub.links.get(id)
+        return link_found, await _newest_messages(hub, link_found)
 
     link, messages = with_links(session, work)
     if session.json:
@@ -109,7 +109,7 @@ def _show_prompts(session: Session, prompts: shapes.LinkPrompts) -> None:
 
 
 async def _newest_messages(hub: Hub, link: shapes.Link) -> list[shapes.Message]:
-    return await hub.messages(link.channel, before=LAST, limit=SHOWN)
+    return await hub.messages(link.channel, before=LAST, limit=MAX_MESSAGES)
 
 
 def _kinds(work: Callable[..., object]) -> Callable[..., object]:
@@ -148,13 +148,13 @@ def new(session: Session, /, source: str, to: str, *, off: bool, **kinds: str | 
             enabled=not off,
         )
 
-    made = with_hub(session, work)
+    link = with_hub(session, work)
     if session.json:
-        session.screen.data(made.to_dict())
+        session.screen.data(link.to_dict())
         return
-    session.screen.say(made.sentence)
-    session.screen.note(f"  id {made.id}, channel {made.channel}")
-    for end, names in made.cuts_off.items():
+    session.screen.say(link.sentence)
+    session.screen.note(f"  id {link.id}, channel {link.channel}")
+    for end, names in link.cuts_off.items():
         session.screen.note(
             f"  {end} can now write only to agents it is linked with, no longer to {', '.join(names)}"
         )
@@ -170,7 +170,7 @@ def set_(session: Session, id: str, relationship: str | None, direction: str | N
         raise click.UsageError(
             "nothing to change: add --peer, --superior, --subordinate, --one-way or --two-way"
         )
-    _changed(session, id, relationship=relationship, direction=direction)
+    _change(session, id, relationship=relationship, direction=direction)
 
 
 @links.command("enable", examples=("moot links enable l1m7", "moot links enable l1m7 --json"))
@@ -178,7 +178,7 @@ def set_(session: Session, id: str, relationship: str | None, direction: str | N
 @click.pass_obj
 def enable(session: Session, id: str) -> None:
     """Enable a link."""
-    _changed(session, id, enabled=True)
+    _change(session, id, enabled=True)
 
 
 @links.command("disable", examples=("moot links disable l1m7", "moot links disable l1m7 --json"))
@@ -186,10 +186,10 @@ def enable(session: Session, id: str) -> None:
 @click.pass_obj
 def disable(session: Session, id: str) -> None:
     """Disable a link: no messages pass until it is enabled again."""
-    _changed(session, id, enabled=False)
+    _change(session, id, enabled=False)
 
 
-def _changed(
+def _change(
     session: Session,
     id: str,
     relationship: str | None = None,
@@ -215,11 +215,13 @@ def _changed(
 def rm(session: Session, id: str, purge_history: bool, yes: bool) -> None:
     """Delete a link; the messages in its channel stay readable."""
     ask_first(yes=yes, what="deleting a link")
-    found = with_links(session, lambda hub: hub.links.get(id))
+    link_found = with_links(session, lambda hub: hub.links.get(id))
     if not yes:
-        kept = "its messages are erased" if purge_history else "its messages stay readable"
-        click.confirm(f"Delete the link ({found.sentence})? {kept.capitalize()}", abort=True, err=True)
-    link = with_hub(session, lambda hub: hub.links.delete(found.id, purge=purge_history))
+        history_words = "its messages are erased" if purge_history else "its messages stay readable"
+        click.confirm(
+            f"Delete the link ({link_found.sentence})? {history_words.capitalize()}", abort=True, err=True
+        )
+    link = with_hub(session, lambda hub: hub.links.delete(link_found.id, purge=purge_history))
     if session.json:
         session.screen.data(link.to_dict())
     else:
@@ -240,11 +242,11 @@ def log(session: Session, id: str, follow: bool, limit: int) -> None:
     if follow:
         asyncio.run(_follow_log(session, id, limit))
         return
-    found = with_links(session, lambda hub: link_log(hub, id, limit))
+    entries = with_links(session, lambda hub: link_log(hub, id, limit))
     if session.json:
-        session.screen.data(found)
+        session.screen.data(entries)
         return
-    for entry in found:
+    for entry in entries:
         _show_entry(session, entry)
 
 
@@ -253,22 +255,22 @@ def _show_entry(session: Session, entry: JsonObject) -> None:
 
 
 async def _follow_log(session: Session, ref: str, limit: int) -> None:
-    """Entries as they come: what is said and done at once, refusals, of which no event tells, at the next look."""
-    async with opened_hub(session) as hub:
+    """Show entries as they come: messages and acts at once; refusals, which have no event, at the next look."""
+    async with open_hub(session) as hub:
         after, id = hub.position, await _link_id(hub, ref)
         looking = asyncio.Event()
         following = asyncio.create_task(_on_link_events(hub, after, looking.set))
-        shown: dict[str, None] = {}
+        lines_shown: dict[str, None] = {}
         try:
             while not following.done():
                 looking.clear()
-                for entry in await link_log(hub, id, limit if not shown else MAX_AT_ONCE):
+                for entry in await link_log(hub, id, limit if not lines_shown else MAX_AT_ONCE):
                     line = f"{entry['at']} {entry['line']}"
-                    if line not in shown:
-                        shown[line] = None
+                    if line not in lines_shown:
+                        lines_shown[line] = None
                         session.screen.data(entry) if session.json else _show_entry(session, entry)
-                if len(shown) > MAX_SHOWN:
-                    shown = dict.fromkeys([*shown][-MAX_AT_ONCE:])
+                if len(lines_shown) > MAX_REMEMBERED:
+                    lines_shown = dict.fromkeys([*lines_shown][-MAX_AT_ONCE:])
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_SECONDS):
                         await looking.wait()
@@ -283,7 +285,7 @@ async def _on_link_events(hub: Hub, after: int, look: Callable[[], None]) -> Non
 
 
 async def _link_id(hub: Hub, ref: str) -> str:
-    """Of a link that there is, or was."""
+    """The id of a link that exists or existed."""
     try:
         return (await hub.links.get(ref)).id
     except NotFound:
@@ -296,7 +298,7 @@ async def _link_id(hub: Hub, ref: str) -> str:
 async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
     """What the audit has of a link, and the newest messages of its channel, if they were not erased."""
     id = await _link_id(hub, ref)
-    done = [
+    acts = [
         {
             "at": entry.at,
             "by": entry.by,
@@ -310,7 +312,7 @@ async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
     messages: list[shapes.Message] = []
     with suppress(NotFound):
         messages = await hub.messages(f"{CHANNEL}{id}", before=LAST, limit=limit)
-    spoken = [
+    messages_said = [
         {
             "at": message.at,
             "by": message.sender,
@@ -321,4 +323,4 @@ async def link_log(hub: Hub, ref: str, limit: int) -> list[JsonObject]:
         }
         for message in messages
     ]
-    return sorted((*done, *spoken), key=lambda entry: str(entry["at"]))[-limit:]
+    return sorted((*acts, *messages_said), key=lambda entry: str(entry["at"]))[-limit:]

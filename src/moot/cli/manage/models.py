@@ -1,4 +1,4 @@
-"""`moot models`: what agents could think with, asked of whoever offers it."""
+"""`moot models`: the models that agents can use, read from their providers."""
 
 import asyncio
 import os
@@ -33,11 +33,11 @@ def models(session: Session, provider: str | None) -> int:
     ring = KeyRing(os.environ, home.keys)
     places = endpoints(settings, ring)
     if provider is not None:
-        places = [_named(provider, places)]
-    found, troubles = asyncio.run(_model_lists(places, ring))
+        places = [_place_of(provider, places)]
+    by_place, troubles = asyncio.run(_model_lists(places, ring))
     rows = [] if provider else [_row(DEMO, DEMO, settings)]
     rows += [
-        _row(brain.replace(ANY, name), name, settings) for brain, names in found.items() for name in names
+        _row(brain.replace(ANY, name), name, settings) for brain, names in by_place.items() for name in names
     ]
     if session.json:
         session.screen.data(rows)
@@ -49,19 +49,19 @@ def models(session: Session, provider: str | None) -> int:
         session.screen.note(f"! {trouble.title}")
     if provider is not None and troubles:
         raise troubles[0]
-    return FAILED if troubles and not found else OK
+    return FAILED if troubles and not by_place else OK
 
 
 def endpoints(settings: Settings, ring: KeyRing) -> list[str]:
-    """Who can be asked, as brain strings: providers with a key, servers that agents use, one on this machine."""
+    """The places to ask, as brain strings: providers with a key, servers that agents use, one on this machine."""
     endpoints = [endpoint_of(provider) for provider in DEFAULTS if ring.find(provider) is not None]
     near = [LOCAL_URL] if local_server_answers() else []
     endpoints += [endpoint_of(OPENAI, url) for url in (*servers(row.brain for row in settings.agents), *near)]
     return list(dict.fromkeys(endpoints))
 
 
-def _named(provider: str, places: list[str]) -> str:
-    """One that was named, with a key or not: whoever asks for it learns what is missing."""
+def _place_of(provider: str, places: list[str]) -> str:
+    """The place of a named provider, with a key or not: the answer says what is missing."""
     if provider in DEFAULTS:
         return endpoint_of(provider)
     if provider.startswith(("http://", "https://")):
@@ -78,11 +78,11 @@ def _named(provider: str, places: list[str]) -> str:
 
 
 async def _model_lists(places: list[str], ring: KeyRing) -> tuple[dict[str, list[str]], list[MootError]]:
-    """All at once; who does not answer keeps nobody from being heard."""
+    """Ask all places at once; one that does not answer does not hold up the others."""
     answers = await asyncio.gather(
         *(offered(place, ring, os.environ) for place in places), return_exceptions=True
     )
-    found: dict[str, list[str]] = {}
+    by_place: dict[str, list[str]] = {}
     troubles: list[MootError] = []
     for place, answer in zip(places, answers, strict=True):
         if isinstance(answer, MootError):
@@ -90,8 +90,8 @@ async def _model_lists(places: list[str], ring: KeyRing) -> tuple[dict[str, list
         elif isinstance(answer, BaseException):
             raise answer
         else:
-            found[place] = answer
-    return found, troubles
+            by_place[place] = answer
+    return by_place, troubles
 
 
 def _row(brain: str, model: str, settings: Settings) -> JsonObject:

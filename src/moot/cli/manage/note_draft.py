@@ -17,12 +17,12 @@ from moot.cli.terminal.standard_input import message_text
 from moot.errors import BadValue, Conflict, StoreUnwritable
 
 FOLDER = "drafts"
-"""Of the home: what people wrote and nobody has stored."""
+"""A folder of the home: texts that people wrote and that were not stored."""
 MAX_DRAFTS = 1000
 
 
-def edited(session: Session, note: shapes.Note, text: tuple[str, ...]) -> str | None:
-    """The note as a person wants it; None where nothing was changed."""
+def edit_text(session: Session, note: shapes.Note, text: tuple[str, ...]) -> str | None:
+    """The person's new text of a note; None if nothing was changed."""
     words = message_text(session, text)
     if words or text:
         return words
@@ -34,14 +34,14 @@ def edited(session: Session, note: shapes.Note, text: tuple[str, ...]) -> str | 
 
 
 @contextmanager
-def kept_on_conflict(session: Session, name: str, text: str) -> Iterator[None]:
-    """Where somebody else was faster, what this one wrote is not lost."""
+def draft_kept_on_conflict(session: Session, name: str, text: str) -> Iterator[None]:
+    """Save the person's text to a file if somebody else wrote the note first."""
     try:
         yield
     except Conflict as stale:
         if "current_version" not in stale.facts:
             raise
-        path = _kept(home_of(session).path, name, text)
+        path = _save_draft(home_of(session).path, name, text)
         raise Conflict(
             stale.title,
             detail=f"nothing was written; your text is kept in {path}",
@@ -51,8 +51,8 @@ def kept_on_conflict(session: Session, name: str, text: str) -> Iterator[None]:
         ) from None
 
 
-def _kept(home: Path, name: str, text: str) -> Path:
-    """In a file of its own, private as the home is."""
+def _save_draft(home: Path, name: str, text: str) -> Path:
+    """Save a text in a file of its own, private as the home is."""
     for number in range(1, MAX_DRAFTS + 1):
         place = (FOLDER, f"{name}.md" if number == 1 else f"{name}-{number}.md")
         try:

@@ -14,7 +14,7 @@ from moot.cli.frame.confirm import ask_first
 from moot.cli.frame.hub_access import with_hub, with_reading
 from moot.cli.frame.params import AT_LEAST_0, AT_LEAST_1, Branch
 from moot.cli.frame.session import Session
-from moot.cli.manage.note_draft import edited, kept_on_conflict
+from moot.cli.manage.note_draft import draft_kept_on_conflict, edit_text
 from moot.cli.terminal.screen import ago, safe
 from moot.cli.terminal.standard_input import message_text
 
@@ -46,13 +46,15 @@ def notes() -> None:
 @click.pass_obj
 def list_(session: Session) -> None:
     """List all notes."""
-    found = with_reading(session, lambda hub: hub.notes.list())
+    notes_listed = with_reading(session, lambda hub: hub.notes.list())
     if session.json:
-        session.screen.data([note.to_dict() for note in found])
-    elif not found:
+        session.screen.data([note.to_dict() for note in notes_listed])
+    elif not notes_listed:
         session.screen.note(EMPTY)
     else:
-        rows = [(note.name, f"v{note.version}", note.updated_by, ago(note.updated_at)) for note in found]
+        rows = [
+            (note.name, f"v{note.version}", note.updated_by, ago(note.updated_at)) for note in notes_listed
+        ]
         session.screen.table(("note", "version", "by", "when"), rows)
 
 
@@ -64,12 +66,16 @@ def list_(session: Session) -> None:
 @click.pass_obj
 def show(session: Session, note: str, version: int | None) -> None:
     """Print a note."""
-    found = with_reading(session, lambda hub: hub.notes.get(note, number=version))
+    note_found = with_reading(session, lambda hub: hub.notes.get(note, number=version))
     if session.json:
-        session.screen.data(found.to_dict())
+        session.screen.data(note_found.to_dict())
         return
-    session.screen.note(f"{found.name}  v{found.version}, by {found.updated_by} {ago(found.updated_at)}")
-    whole = found.text if found.text.endswith("\n") or not found.text else f"{found.text}\n"
+    session.screen.note(
+        f"{note_found.name}  v{note_found.version}, by {note_found.updated_by} {ago(note_found.updated_at)}"
+    )
+    whole = (
+        note_found.text if note_found.text.endswith("\n") or not note_found.text else f"{note_found.text}\n"
+    )
     if not sys.stdout.isatty():
         session.screen.raw(whole)  # a program gets it as it is
         return
@@ -84,7 +90,7 @@ def show(session: Session, note: str, version: int | None) -> None:
 def new(session: Session, name: str, text: tuple[str, ...]) -> None:
     """Make a note, empty or with a text; what is piped in stands behind it."""
     words = message_text(session, text)
-    _written(session, lambda hub: hub.notes.create(name, words), "made")
+    _write_and_tell(session, lambda hub: hub.notes.create(name, words), "made")
 
 
 @notes.command(
@@ -100,7 +106,7 @@ def edit(session: Session, note: str, text: tuple[str, ...], version: int | None
     If somebody else writes meanwhile, nothing is overwritten: your text is kept in a file.
     """
     before = with_reading(session, lambda hub: hub.notes.get(note))
-    words = edited(session, before, text)
+    words = edit_text(session, before, text)
     if words is None:
         session.screen.note(f"{before.name} is unchanged")
         return
@@ -108,8 +114,8 @@ def edit(session: Session, note: str, text: tuple[str, ...], version: int | None
     async def work(hub: Hub) -> shapes.Note:
         return await hub.notes.write(note, words, version=version or before.version)
 
-    with kept_on_conflict(session, before.name, words):
-        _written(session, work, "wrote")
+    with draft_kept_on_conflict(session, before.name, words):
+        _write_and_tell(session, work, "wrote")
 
 
 @notes.command(
@@ -124,10 +130,10 @@ def append(session: Session, note: str, text: tuple[str, ...]) -> None:
     words = message_text(session, text)
     if not words:
         raise click.UsageError("nothing to append: add the text, or pipe it in")
-    _written(session, lambda hub: hub.notes.append(note, words), "wrote")
+    _write_and_tell(session, lambda hub: hub.notes.append(note, words), "wrote")
 
 
-def _written(session: Session, work: Callable[[Hub], Awaitable[shapes.Note]], did: str) -> None:
+def _write_and_tell(session: Session, work: Callable[[Hub], Awaitable[shapes.Note]], did: str) -> None:
     note = with_hub(session, work)
     if session.json:
         session.screen.data(note.to_dict())
@@ -143,13 +149,13 @@ def _written(session: Session, work: Callable[[Hub], Awaitable[shapes.Note]], di
 @click.pass_obj
 def history(session: Session, note: str, limit: int) -> None:
     """List who wrote which version, newest first, with the lines added and removed."""
-    found = with_reading(session, lambda hub: hub.notes.history(note, limit=limit))
+    versions = with_reading(session, lambda hub: hub.notes.history(note, limit=limit))
     if session.json:
-        session.screen.data([version.to_dict() for version in found])
+        session.screen.data([version.to_dict() for version in versions])
         return
     session.screen.table(
         ("version", "by", "when", "lines"),
-        [(f"v{v.version}", v.by, ago(v.at), f"+{v.added} -{v.removed}") for v in found],
+        [(f"v{v.version}", v.by, ago(v.at), f"+{v.added} -{v.removed}") for v in versions],
     )
 
 
@@ -160,14 +166,14 @@ def history(session: Session, note: str, limit: int) -> None:
 @click.pass_obj
 def diff(session: Session, note: str, old: int | None, new: int | None) -> None:
     """Show what changed: in the last version, since OLD, or from OLD to NEW."""
-    found = with_reading(session, lambda hub: hub.notes.diff(note, old, new))
+    diff_text = with_reading(session, lambda hub: hub.notes.diff(note, old, new))
     if session.json:
-        session.screen.data({"note": note, "diff": found})
-    elif not found:
+        session.screen.data({"note": note, "diff": diff_text})
+    elif not diff_text:
         session.screen.note("nothing changed")
     else:
         with session.screen.paged():
-            session.screen.say(safe(found), end="")
+            session.screen.say(safe(diff_text), end="")
 
 
 @notes.command("revert", examples=("moot notes revert deploy-status 3", "moot notes revert on-call 1 --json"))
@@ -176,7 +182,7 @@ def diff(session: Session, note: str, old: int | None, new: int | None) -> None:
 @click.pass_obj
 def revert(session: Session, note: str, version: int) -> None:
     """Write the text of an old version as the newest one; nothing is lost."""
-    _written(session, lambda hub: hub.notes.revert(note, version), "wrote")
+    _write_and_tell(session, lambda hub: hub.notes.revert(note, version), "wrote")
 
 
 @notes.command("rm", examples=("moot notes rm deploy-status", "moot notes rm deploy-status --yes"))
@@ -186,11 +192,13 @@ def revert(session: Session, note: str, version: int) -> None:
 def rm(session: Session, note: str, yes: bool) -> None:
     """Delete a note with all its versions."""
     ask_first(yes=yes, what="deleting a note")
-    found = with_reading(session, lambda hub: hub.notes.get(note))
+    note_found = with_reading(session, lambda hub: hub.notes.get(note))
     if not yes:
-        versions = f"its {found.version} versions" if found.version > 1 else "its only version"
-        click.confirm(f"Delete {found.name} with {versions}? This cannot be undone", abort=True, err=True)
-    _written(session, lambda hub: hub.notes.delete(found.name), "deleted")
+        versions = f"its {note_found.version} versions" if note_found.version > 1 else "its only version"
+        click.confirm(
+            f"Delete {note_found.name} with {versions}? This cannot be undone", abort=True, err=True
+        )
+    _write_and_tell(session, lambda hub: hub.notes.delete(note_found.name), "deleted")
 
 
 @notes.command(

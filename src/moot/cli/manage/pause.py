@@ -40,12 +40,12 @@ def _each(session: Session, names: tuple[str, ...], *, paused: bool) -> list[sha
     """Carried out for all of them or for none: a name that is wrong is refused first. For programs, printed here."""
 
     async def work(hub: Hub) -> list[shapes.Agent]:
-        known = await resolve.agents(hub, resolve.names_in(names))
+        full_names = await resolve.agents(hub, resolve.names_in(names))
         carry_out = hub.agents.pause if paused else hub.agents.resume
-        return [await carry_out(name) for name in dict.fromkeys(known)]
+        return [await carry_out(name) for name in dict.fromkeys(full_names)]
 
-    changed = with_hub(session, work)
+    agents_changed = with_hub(session, work)
     if session.json:
-        session.screen.data([agent.to_dict() for agent in changed])
+        session.screen.data([agent.to_dict() for agent in agents_changed])
         return []
-    return changed
+    return agents_changed

@@ -53,27 +53,28 @@ def invite(session: Session, name: str, days: float, url: str | None) -> None:
         await _person(hub, name.lstrip("@"))
         return await hub.agents.sign_in_code(name.lstrip("@"), seconds=days * DAY)
 
-    made = with_hub(session, work)
-    link = f"{(url or hub['url']).rstrip('/')}{made.path}"
+    code = with_hub(session, work)
+    link = f"{(url or hub['url']).rstrip('/')}{code.path}"
     if session.json:
-        session.screen.data({"url": link, "participant": made.participant, "expires_at": made.expires_at})
+        session.screen.data({"url": link, "participant": code.participant, "expires_at": code.expires_at})
         return
     session.screen.say(link)
     session.screen.note(
-        f"send it to {made.participant}: it signs in one browser, within {days:g} days; "
-        f"{session.screen.command(f'moot tokens revoke {made.participant} {made.id}')} takes it back"
+        f"send it to {code.participant}: it signs in one browser, within {days:g} days; "
+        f"{session.screen.command(f'moot tokens revoke {code.participant} {code.id}')} takes it back"
     )
 
 
 async def _person(hub: Hub, name: str) -> None:
     try:
-        found = await hub.agents.get(name)
+        participant = await hub.agents.get(name)
     except NotFound:
         await hub.agents.create(name, human=True)
         return
-    if found.kind != "human":
+    if participant.kind != "human":
         raise NotPermitted(
-            f"{found.name} is no person: only people sign in", fix=(Hint(Act.NEW_TOKEN, agent=found.name),)
+            f"{participant.name} is no person: only people sign in",
+            fix=(Hint(Act.NEW_TOKEN, agent=participant.name),),
         )
 
 
@@ -83,27 +84,30 @@ def list_(session: Session) -> None:
     """List the people, and in how many browsers each is signed in."""
 
     async def work(hub: Hub) -> list[tuple[shapes.TopologyNode, list[shapes.Token]]]:
-        found = [node for node in (await hub.topology()).agents if node.kind == "human"]
-        return [(one, await hub.agents.tokens(one.name)) for one in found]
+        people_rows = [node for node in (await hub.topology()).agents if node.kind == "human"]
+        return [(one, await hub.agents.tokens(one.name)) for one in people_rows]
 
-    found = with_reading(session, work)
+    people_rows = with_reading(session, work)
     if session.json:
         session.screen.data(
-            [{**who.to_dict(), "tokens": [token.to_dict() for token in tokens]} for who, tokens in found]
+            [
+                {**who.to_dict(), "tokens": [token.to_dict() for token in tokens]}
+                for who, tokens in people_rows
+            ]
         )
         return
     session.screen.table(
         ("name", "browsers", "open invitations", "last seen"),
-        [(who.name, *_counted(tokens)) for who, tokens in found],
+        [(who.name, *_token_counts(tokens)) for who, tokens in people_rows],
     )
 
 
-def _counted(tokens: list[shapes.Token]) -> tuple[str, str, str]:
+def _token_counts(tokens: list[shapes.Token]) -> tuple[str, str, str]:
     good = [token for token in tokens if state_of(token) == "valid"]
     browsers = [token for token in good if token.kind == "browser"]
     codes = [token for token in good if token.kind == "code"]
-    seen = max((token.used_at or token.created_at or "" for token in browsers), default="")
-    return str(len(browsers)), str(len(codes)), ago(seen or None)
+    last_seen = max((token.used_at or token.created_at or "" for token in browsers), default="")
+    return str(len(browsers)), str(len(codes)), ago(last_seen or None)
 
 
 @people.command(

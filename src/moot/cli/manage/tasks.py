@@ -53,18 +53,18 @@ def list_(session: Session, /, by: str | None, to: str | None, *, limit: int, **
         worker = await resolve.agent(hub, to) if to else None
         return await hub.tasks.list(by=giver, to=worker, limit=limit, **page)
 
-    found = with_reading(session, work)
+    rows = with_reading(session, work)
     if session.json:
-        session.screen.data([task.to_dict() for task in found])
-    elif not found:
+        session.screen.data([task.to_dict() for task in rows])
+    elif not rows:
         session.screen.note("no tasks")
     else:
         session.screen.table(
             ("id", "state", "by", "to", "task", "changed"),
-            [(t.id, t.state, t.by, t.to, t.task.splitlines()[0][:60], ago(t.updated_at)) for t in found],
+            [(t.id, t.state, t.by, t.to, t.task.splitlines()[0][:60], ago(t.updated_at)) for t in rows],
         )
-        if len(found) == limit:
-            session.screen.note(f"older ones: add --before {found[0].id}")
+        if len(rows) == limit:
+            session.screen.note(f"older ones: add --before {rows[0].id}")
 
 
 @tasks.command("show", examples=("moot tasks show t1m7", "moot tasks show t1m7 --json"))
@@ -72,7 +72,7 @@ def list_(session: Session, /, by: str | None, to: str | None, *, limit: int, **
 @click.pass_obj
 def show(session: Session, id: str) -> None:
     """Show a task and the conversation it is worked on in."""
-    _tell(session, with_reading(session, lambda hub: _placed(hub, hub.tasks.get(id))))
+    _tell(session, with_reading(session, lambda hub: _with_place(hub, hub.tasks.get(id))))
 
 
 @tasks.command(
@@ -98,8 +98,8 @@ def new(session: Session, /, agent: str, text: str, *, speaker: str | None, **op
         where = (await resolve.place(hub, conv)).id if conv else None
         worker = await resolve.agent(hub, agent)
         voice = hub.acting_as(await resolve.agent(hub, speaker)) if speaker else hub
-        made = voice.delegate(worker, text, deadline_seconds=deadline, conversation=where)
-        return await _placed(hub, made)
+        delegation = voice.delegate(worker, text, deadline_seconds=deadline, conversation=where)
+        return await _with_place(hub, delegation)
 
     _tell(session, with_hub(session, work))
 
@@ -113,7 +113,7 @@ def stop(session: Session, id: str, because: str) -> None:
 
     async def work(hub: Hub) -> PlacedTask:
         whole = (await hub.tasks.get(id)).id
-        return await _placed(hub, hub.tasks.update(whole, "cancelled", result=because or None))
+        return await _with_place(hub, hub.tasks.update(whole, "cancelled", result=because or None))
 
     _tell(session, with_hub(session, work))
 
@@ -122,8 +122,8 @@ PlacedTask: TypeAlias = tuple[shapes.Task, str]
 """A task, and the name of the conversation it is worked on in."""
 
 
-async def _placed(hub: Hub, found: Awaitable[shapes.Task]) -> PlacedTask:
-    task = await found
+async def _with_place(hub: Hub, pending: Awaitable[shapes.Task]) -> PlacedTask:
+    task = await pending
     try:
         return task, (await hub.conversations.get(task.conversation)).name
     except NotFound:  # it was deleted since

@@ -16,7 +16,7 @@ from moot.cli.frame.hub_access import with_hub, with_links
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.terminal.phrases import where_set
-from moot.cli.terminal.screen import Screen, counted, safe
+from moot.cli.terminal.screen import Screen, count_words, safe
 from moot.errors import BadSettings, Conflict, MootError, NotFound
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ def show(session: Session, form: str) -> None:
     """Everybody, and how they are linked."""
     from moot.cli.terminal import org_chart  # noqa: PLC0415  other verbs draw nothing
 
-    found = with_links(session, lambda hub: hub.topology())
+    graph = with_links(session, lambda hub: hub.topology())
     screen = session.screen
     if session.json or form == "json":
-        screen.data(found.to_dict())
+        screen.data(graph.to_dict())
         return
-    chart = org_chart.OrgChart(found)
+    chart = org_chart.OrgChart(graph)
     with screen.paged():
         match form:
             case "tree":
@@ -63,7 +63,7 @@ def show(session: Session, form: str) -> None:
             case _:
                 lines = org_chart.dot(chart) if form == "dot" else org_chart.mermaid(chart)
                 screen.say("\n".join(lines))
-    if not found.links and form in ("tree", "table"):
+    if not graph.links and form in ("tree", "table"):
         screen.note(NO_LINKS)
 
 
@@ -97,8 +97,8 @@ def export(session: Session, file: str, force: bool) -> None:
     from moot.settings.toml.links import text_of_list  # noqa: PLC0415
     from moot.settings.values import LinkSettings  # noqa: PLC0415
 
-    found = with_links(session, lambda hub: hub.topology())
-    names = {node.id: node.name for node in found.agents}
+    graph = with_links(session, lambda hub: hub.topology())
+    names = {node.id: node.name for node in graph.agents}
     rows = [
         (
             LinkSettings(
@@ -110,7 +110,7 @@ def export(session: Session, file: str, force: bool) -> None:
             ),
             f"set in {link.place}" if link.place else "",
         )
-        for link in found.links
+        for link in graph.links
     ]
     text = text_of_list(rows)
     target = Path(os.path.expanduser(file))
@@ -121,13 +121,13 @@ def export(session: Session, file: str, force: bool) -> None:
     elif file == STANDARD:
         session.screen.raw(text)
     else:
-        session.screen.say(f"✓ {safe(str(target))}   {counted(len(rows), 'link')}")
+        session.screen.say(f"✓ {safe(str(target))}   {count_words(len(rows), 'link')}")
 
 
 def _write(target: Path, text: str, *, force: bool) -> None:
     try:
-        with target.open("w" if force else "x", encoding="utf-8") as opened:
-            opened.write(text)
+        with target.open("w" if force else "x", encoding="utf-8") as stream:
+            stream.write(text)
     except FileExistsError:
         raise Conflict(f"{target} already exists", fix=("choose another name", "add --force")) from None
     except OSError as error:
@@ -141,12 +141,12 @@ def _write(target: Path, text: str, *, force: bool) -> None:
 @click.pass_obj
 def diff(session: Session, file: str) -> int:
     """What apply would change. Exit code 0: nothing, 1: something."""
-    done = _looked(session, _read(file))
+    result = _preview_apply(session, _read(file))
     if session.json:
-        session.screen.data(done.to_dict())
+        session.screen.data(result.to_dict())
     else:
-        _tell(session.screen, done)
-    return DIFFERENT if _is_different(done) else 0
+        _tell(session.screen, result)
+    return DIFFERENT if _is_different(result) else 0
 
 
 @topology.command(
@@ -158,40 +158,40 @@ def diff(session: Session, file: str) -> int:
 @click.pass_obj
 def apply(session: Session, file: str, dry_run: bool, yes: bool) -> None:
     """Make the links exactly what a file says."""
-    wanted = _read(file)
+    file_links = _read(file)
     if dry_run:
-        done = _looked(session, wanted)
+        result = _preview_apply(session, file_links)
     else:
-        looked_at = _ask(session, wanted, yes=yes)
-        done = _pointing_into(
-            wanted, lambda: with_hub(session, lambda hub: hub.links.apply(_rows(wanted), expects=looked_at))
+        looked_at = _ask(session, file_links, yes=yes)
+        result = _pointing_into(
+            file_links,
+            lambda: with_hub(session, lambda hub: hub.links.apply(_rows(file_links), expects=looked_at)),
         )
     if session.json:
-        session.screen.data(done.to_dict())
+        session.screen.data(result.to_dict())
     else:
-        _tell(session.screen, done, would=dry_run)
+        _tell(session.screen, result, would=dry_run)
 
 
-def _ask(session: Session, wanted: SettingsFile, *, yes: bool) -> str | None:
-    """What is deleted is asked about; its channel stays readable. The version of the links that was looked at: what is
-    done is what was agreed to."""
-    look = None if yes else _looked(session, wanted)
+def _ask(session: Session, file_links: SettingsFile, *, yes: bool) -> str | None:
+    """Ask before links are deleted. Returns the version of the links that was shown, so that just that is applied."""
+    look = None if yes else _preview_apply(session, file_links)
     if look is not None and look.removed and not look.in_the_way:  # which is refused in any case
-        gone = look.removed
-        ask_first(yes=yes, what=f"deleting {counted(len(gone), 'link')}")
-        for link in gone:
+        deleted = look.removed
+        ask_first(yes=yes, what=f"deleting {count_words(len(deleted), 'link')}")
+        for link in deleted:
             session.screen.note(f"- {safe(link.sentence)}")
         click.confirm(
-            f"Delete {counted(len(gone), 'link')}? Their messages stay readable", abort=True, err=True
+            f"Delete {count_words(len(deleted), 'link')}? Their messages stay readable", abort=True, err=True
         )
     return look.version if look is not None else None
 
 
-def _looked(session: Session, wanted: SettingsFile) -> shapes.AppliedLinks:
+def _preview_apply(session: Session, file_links: SettingsFile) -> shapes.AppliedLinks:
     def look() -> shapes.AppliedLinks:
-        return with_hub(session, lambda hub: hub.links.apply(_rows(wanted), dry_run=True))
+        return with_hub(session, lambda hub: hub.links.apply(_rows(file_links), dry_run=True))
 
-    return _pointing_into(wanted, look)
+    return _pointing_into(file_links, look)
 
 
 def _read(file: str) -> SettingsFile:
@@ -202,8 +202,8 @@ def _read(file: str) -> SettingsFile:
         return read_list(sys.stdin.buffer.read(MAX_FILE_BYTES + 1), "standard input")
     path = Path(os.path.expanduser(file))
     try:
-        with path.open("rb") as opened:
-            data = opened.read(MAX_FILE_BYTES + 1)
+        with path.open("rb") as stream:
+            data = stream.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise NotFound(
             f"there is no file {path}", what="file", ref=str(path), fix=(f"moot topology export {path}",)
@@ -213,45 +213,47 @@ def _read(file: str) -> SettingsFile:
     return read_list(data, str(path))
 
 
-def _rows(wanted: SettingsFile) -> list[dict[str, object]]:
+def _rows(file_links: SettingsFile) -> list[dict[str, object]]:
     from msgspec import to_builtins  # noqa: PLC0415
 
-    return [to_builtins(row) for row in wanted.settings.links]
+    return [to_builtins(row) for row in file_links.settings.links]
 
 
-def _pointing_into(wanted: SettingsFile, work: Callable[[], shapes.AppliedLinks]) -> shapes.AppliedLinks:
-    """A refusal about a row is told where the row stands."""
+def _pointing_into(file_links: SettingsFile, work: Callable[[], shapes.AppliedLinks]) -> shapes.AppliedLinks:
+    """Make a refusal about a row point to the row in the file."""
     try:
         return work()
     except MootError as refusal:
         from moot.hub.commands.link_sync import in_the_file  # noqa: PLC0415
         from moot.settings.toml.links import in_file  # noqa: PLC0415
 
-        error = in_the_file(wanted, refusal)
-        raise in_file(error, wanted.document.file) if isinstance(error, BadSettings) else error from None
+        error = in_the_file(file_links, refusal)
+        raise in_file(error, file_links.document.file) if isinstance(error, BadSettings) else error from None
 
 
 # --- in words --------------------------------------------------------------------------------------------
 
 
-def _is_different(done: shapes.AppliedLinks) -> bool:
-    return bool(done.made or done.changed or done.removed or done.in_the_way)
+def _is_different(result: shapes.AppliedLinks) -> bool:
+    return bool(result.made or result.changed or result.removed or result.in_the_way)
 
 
-def _tell(screen: Screen, done: shapes.AppliedLinks, *, would: bool = True) -> None:
-    for line in _lines(done, would=would):
+def _tell(screen: Screen, result: shapes.AppliedLinks, *, would: bool = True) -> None:
+    for line in _lines(result, would=would):
         screen.say(line)
-    if not _is_different(done):
+    if not _is_different(result):
         screen.note("nothing to change: the links are as the file says")
 
 
-def _lines(done: shapes.AppliedLinks, *, would: bool) -> Iterator[str]:
-    yield from (f"+ {safe(link.sentence)}" for link in done.made)
-    for one in done.changed:
+def _lines(result: shapes.AppliedLinks, *, would: bool) -> Iterator[str]:
+    yield from (f"+ {safe(link.sentence)}" for link in result.made)
+    for one in result.changed:
         yield f"~ {safe(one.after.sentence)}"
         yield f"  was: {safe(one.before.sentence)}"
-    yield from (f"- {safe(link.sentence)}" for link in done.removed)
-    for link in done.in_the_way:
+    yield from (f"- {safe(link.sentence)}" for link in result.removed)
+    for link in result.in_the_way:
         yield f"! {safe(link.sentence)} Set {where_set(link)}: apply refuses until the file says the same"
     longer = "could no longer write" if would else "can no longer write"
-    yield from (f"  {safe(who)} {longer} to {safe(', '.join(names))}" for who, names in done.cuts_off.items())
+    yield from (
+        f"  {safe(who)} {longer} to {safe(', '.join(names))}" for who, names in result.cuts_off.items()
+    )

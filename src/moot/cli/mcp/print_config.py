@@ -38,7 +38,7 @@ def config(session: Session, name: str | None, client_name: str, http: bool) -> 
     from moot.cli.mcp.clients.entry import Http, Way, server, variable_of  # noqa: PLC0415
     from moot.cli.mcp.clients.known import PRINTED as CLIENTS  # noqa: PLC0415
     from moot.cli.mcp.clients.known import UserEnvironment  # noqa: PLC0415
-    from moot.cli.run.welcome import shown  # noqa: PLC0415
+    from moot.cli.run.welcome import tilde_path  # noqa: PLC0415
 
     client, home = CLIENTS[client_name], home_of(session)
     agent = name or (client_name if http and client_name != "generic" else "")
@@ -60,7 +60,7 @@ def config(session: Session, name: str | None, client_name: str, http: bool) -> 
         session.screen.data({**data, "token": issued.token if issued else None})
         return
     session.screen.say(client.snippet(way), end="")
-    session.screen.note(f"for {client.title}, in {shown(where)}")
+    session.screen.note(f"for {client.title}, in {tilde_path(where)}")
     if issued is not None:
         # Said also with --quiet: it is not kept anywhere, and cannot be asked for again.
         export_line = f"export {variable_of(agent)}={issued.token}   # {agent}'s token, shown this once"

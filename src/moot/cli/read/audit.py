@@ -55,12 +55,12 @@ def log(session: Session, /, limit: int, **filters: Any) -> None:
 
     Refusals of the same kind in a row are one entry with their number.
     """
-    found = with_reading(session, lambda hub: hub.audit.log(limit=limit, **filters))
+    entries = with_reading(session, lambda hub: hub.audit.log(limit=limit, **filters))
     if session.json:
-        session.screen.data([entry.to_dict() for entry in found])
-    elif not found:
+        session.screen.data([entry.to_dict() for entry in entries])
+    elif not entries:
         session.screen.note("nothing on record")
-    for entry in () if session.json else found:
+    for entry in () if session.json else entries:
         session.screen.say(f"{(entry.last_at or '')[:19].replace('T', ' ')}  {entry.sentence}")
 
 
@@ -80,7 +80,7 @@ def verify(session: Session) -> None:
             sys.stderr.flush()
 
     async def walked(hub: Hub) -> shapes.AuditReport:
-        if session.broken_settings is not None:  # then a running hub walks them
+        if session.broken_settings is not None:  # then the running hub verifies
             return await hub.audit.verify()
         return await hub.audit.verified(progress)
 
@@ -96,16 +96,16 @@ def verify(session: Session) -> None:
 
 
 def _tell(session: Session, report: shapes.AuditReport) -> None:
-    for gone in report.purged:
-        session.screen.say(f"· {gone.what} ({gone.name}) was erased by {gone.by}, {gone.entries} entries")
+    for purge in report.purged:
+        session.screen.say(f"· {purge.what} ({purge.name}) was erased by {purge.by}, {purge.entries} entries")
     for problem in report.problems:
         session.screen.say(f"✗ {problem}")
-    counted = (
+    counts = (
         f"{report.messages} messages, {report.entries} acts, refusals and changes in {report.chains} chains"
     )
     if report.ok:
         session.screen.say(
-            f"✓ nothing was altered: {counted}; {report.compared} compared with audit/heads.jsonl"
+            f"✓ nothing was altered: {counts}; {report.compared} compared with audit/heads.jsonl"
         )
     else:
-        session.screen.say(f"{len(report.problems)} problems in {counted}")
+        session.screen.say(f"{len(report.problems)} problems in {counts}")

@@ -28,11 +28,15 @@ class Meaning(Struct, frozen=True):
 @click.argument("code")
 def explain(session: Session, code: str) -> None:
     """Explain an error code."""
-    known = meanings()
-    found = known.get(code.strip("[]").upper()) or next((m for m in known.values() if m.name == code), None)
-    if found is None:
-        raise NotFound(f'unknown error code "{code}"', detail=f"codes are {', '.join(known)}", ref=code)
-    show(session, found)
+    all_meanings = meanings()
+    meaning = all_meanings.get(code.strip("[]").upper()) or next(
+        (m for m in all_meanings.values() if m.name == code), None
+    )
+    if meaning is None:
+        raise NotFound(
+            f'unknown error code "{code}"', detail=f"codes are {', '.join(all_meanings)}", ref=code
+        )
+    show(session, meaning)
 
 
 def meanings() -> dict[str, Meaning]:
@@ -57,30 +61,32 @@ def _of_error(kind: type[MootError]) -> Meaning:
 
 
 def _of_warning(kind: type[MootWarning]) -> Meaning:
-    noted = _words(MootWarning.__doc__)[0]
-    return Meaning(kind.code, kind.name, *_words(kind.__doc__), "Warning", noted, retryable=False, exit=OK)
+    family_meaning = _words(MootWarning.__doc__)[0]
+    return Meaning(
+        kind.code, kind.name, *_words(kind.__doc__), "Warning", family_meaning, retryable=False, exit=OK
+    )
 
 
-def show(session: Session, found: Meaning) -> None:
+def show(session: Session, meaning: Meaning) -> None:
     if session.json:
-        session.screen.data(structs.asdict(found))
+        session.screen.data(structs.asdict(meaning))
         return
     say = session.screen.say
-    say(f"{found.code}  {found.name}")
-    say(f"  {found.meaning}")
+    say(f"{meaning.code}  {meaning.name}")
+    say(f"  {meaning.meaning}")
     for title, text in (
-        ("Who acts", found.who_acts),
-        ("Typical cause", found.cause),
-        ("What to do", found.to_do),
+        ("Who acts", meaning.who_acts),
+        ("Typical cause", meaning.cause),
+        ("What to do", meaning.to_do),
     ):
         say(f"  {title + ':':<15}{text}")
-    if found.family_meaning != found.meaning:
-        say(f"  In general: {found.family_meaning}")
-    say(f"  Exit code {found.exit}." + (" Retrying later can help." if found.retryable else ""))
+    if meaning.family_meaning != meaning.meaning:
+        say(f"  In general: {meaning.family_meaning}")
+    say(f"  Exit code {meaning.exit}." + (" Retrying later can help." if meaning.retryable else ""))
 
 
 def _words(doc: str | None) -> tuple[str, str, str, str]:
-    """The meaning, and what stands behind `Who acts:`, `Cause:` and `To do:`; a family has its meaning alone."""
+    """The meaning, and the texts after `Who acts:`, `Cause:` and `To do:`; a family has only its meaning."""
     meaning, _, rest = inspect.cleandoc(doc or "").partition("\n\n")
     paragraphs = dict(line.split(": ", 1) for line in rest.splitlines() if ": " in line)
     who_acts, cause, to_do = (_sentence(paragraphs.get(key, "")) for key in ("Who acts", "Cause", "To do"))

@@ -93,8 +93,8 @@ def help_(ctx: click.Context, session: Session, words: tuple[str, ...]) -> None:
     if name in TOPICS:
         text = TOPICS[name][1]()
     elif not words:
-        listed = "\n".join(f"  moot help {topic:<12}{about}" for topic, (about, _) in TOPICS.items())
-        text = f"{root.command.get_help(root)}\n\nTopics:\n{listed}"
+        topic_lines = "\n".join(f"  moot help {topic:<12}{about}" for topic, (about, _) in TOPICS.items())
+        text = f"{root.command.get_help(root)}\n\nTopics:\n{topic_lines}"
     else:
         text = _of_command(root, words)
     if session.json:
@@ -109,12 +109,12 @@ def _of_command(root: click.Context, words: tuple[str, ...]) -> str:
     for word in words:
         below = command.get_command(ctx, word) if isinstance(command, click.Group) else None
         if below is None:
-            known = [*TOPICS, *(command.list_commands(ctx) if isinstance(command, click.Group) else ())]
+            names = [*TOPICS, *(command.list_commands(ctx) if isinstance(command, click.Group) else ())]
             raise NotFound(
                 f'there is no help on "{" ".join(words)}"',
                 detail=f"expected a command, or one of {', '.join(TOPICS)}",
                 fix=("moot help",),
-                suggestions=nearest(word, known),
+                suggestions=nearest(word, names),
                 ref=word,
             )
         ctx, command = click.Context(below, info_name=below.name, parent=ctx), below

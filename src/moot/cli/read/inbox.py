@@ -41,11 +41,11 @@ def inbox(session: Session, agent: str | None, unread: bool, limit: int, ack: tu
 
     async def work(hub: Hub) -> None:
         whose = await resolve.agent(hub, agent) if agent else None
-        found = await hub.inbox(agent=whose, unread=unread, limit=limit)
+        received = await hub.inbox(agent=whose, unread=unread, limit=limit)
         if session.json:
-            session.screen.data([each.to_dict() for each in found])
+            session.screen.data([each.to_dict() for each in received])
             return
-        for each in found:
+        for each in received:
             message = each.message
             place = await hub.conversations.get(message.conversation)
             who = message.sender
@@ -54,7 +54,7 @@ def inbox(session: Session, agent: str | None, unread: bool, limit: int, ack: tu
             new = "new " if each.unread else "    "
             where = f"{title(place)}:{message.seq}"
             session.screen.say(f"{new} {clock_time(message.at)}  {where}  {who}: {safe(message.text)}")
-        if not found:
+        if not received:
             session.screen.note(f"no messages for {agent or 'you'}")
 
     with_reading(session, work)

@@ -40,12 +40,12 @@ def show(session: Session, id: str) -> None:
     """Show what an agent was given for a turn, what it cost and what it answered."""
 
     async def work(hub: Hub) -> None:
-        found = await hub.turn(id)
+        shown_turn = await hub.turn(id)
         if session.json:
-            session.screen.data(found.to_dict())
+            session.screen.data(shown_turn.to_dict())
         else:
             with session.screen.paged():
-                await tell(session.screen, hub, found)
+                await tell(session.screen, hub, shown_turn)
 
     with_reading(session, work)
 
@@ -60,13 +60,13 @@ def dead(session: Session, agent: str | None) -> None:
         dead = await hub.deliveries.dead_letters(agent=await resolve.agent(hub, agent) if agent else None)
         return dead, await addresses(hub, [turn.cause for turn in dead])
 
-    found, named = with_hub(session, work)
+    dead_turns, message_names = with_hub(session, work)
     if session.json:
-        session.screen.data([turn.to_dict() for turn in found])
-    elif not found:
+        session.screen.data([turn.to_dict() for turn in dead_turns])
+    elif not dead_turns:
         session.screen.say("none: every turn was answered, passed or retried")
     else:
-        rows = [(t.id, t.agent, t.state, named[t.cause], t.error or "") for t in found]
+        rows = [(t.id, t.agent, t.state, message_names[t.cause], t.error or "") for t in dead_turns]
         session.screen.table(("turn", "agent", "state", "message", "error"), rows)
 
 
@@ -80,10 +80,10 @@ def retry(session: Session, id: str) -> None:
         receipt = await hub.deliveries.redeliver(id)
         return receipt, address(await hub.conversations.get(receipt.conversation), receipt.seq)
 
-    receipt, named = with_hub(session, work)
+    receipt, message_name = with_hub(session, work)
     if session.json:
         session.screen.data(in_words(receipt, command).to_dict())
-    session.screen.say(f"asked again as {named}")
+    session.screen.say(f"asked again as {message_name}")
 
 
 @leaf("context", examples=("moot context arya build", "moot context arya build --json"))
@@ -94,13 +94,13 @@ def context(session: Session, agent: str, conversation: str) -> None:
 
     async def work(hub: Hub) -> None:
         where = await resolve.place(hub, conversation)
-        found = await hub.inspector.context(await resolve.agent(hub, agent), where.id)
+        prompt = await hub.inspector.context(await resolve.agent(hub, agent), where.id)
         if session.json:
-            session.screen.data(found)
+            session.screen.data(prompt)
             return
         say = session.screen.say
-        say(f"{found['agent']} in {where.name}: {found['new']} new, {found['bytes']} bytes")
-        shown(session.screen, found["given"])
+        say(f"{prompt['agent']} in {where.name}: {prompt['new']} new, {prompt['bytes']} bytes")
+        show_prompt(session.screen, prompt["given"])
 
     with_hub(session, work)
 
@@ -113,13 +113,13 @@ def replay(session: Session, agent: str) -> int:
     async def work(hub: Hub) -> shapes.Replayed:
         return await hub.inspector.replay(await resolve.agent(hub, agent))
 
-    found = with_hub(session, work)
+    comparison = with_hub(session, work)
     if session.json:
-        session.screen.data(to_builtins(found))
+        session.screen.data(to_builtins(comparison))
     else:
-        verdict = "equal" if found.equal else f"different in turns {', '.join(found.differ)}"
-        session.screen.say(f"{found.turns} turns in {found.conversations} conversations: {verdict}")
-    return OK if found.equal else FAILED
+        verdict = "equal" if comparison.equal else f"different in turns {', '.join(comparison.differ)}"
+        session.screen.say(f"{comparison.turns} turns in {comparison.conversations} conversations: {verdict}")
+    return OK if comparison.equal else FAILED
 
 
 async def tell(screen: Screen, hub: Hub, turn: shapes.Turn) -> None:
@@ -133,7 +133,7 @@ async def tell(screen: Screen, hub: Hub, turn: shapes.Turn) -> None:
     if turn.given is None:
         say(screen.dim("  what it was given was not recorded"))
     else:
-        shown(screen, turn.given)
+        show_prompt(screen, turn.given)
         if not turn.given["exact"]:
             screen.note("not exactly what it was given: a message was edited or deleted since")
     for step in turn.steps:
@@ -148,8 +148,8 @@ async def tell(screen: Screen, hub: Hub, turn: shapes.Turn) -> None:
         say(safe(turn.trace))
 
 
-def shown(screen: Screen, prompt: JsonObject) -> None:
-    """The prompt as it is, part by part."""
+def show_prompt(screen: Screen, prompt: JsonObject) -> None:
+    """Print the prompt, part by part."""
     if prompt["system"]:
         screen.say(screen.dim("── system"))
         screen.say(safe(prompt["system"]))

@@ -43,7 +43,7 @@ def _no_log(home: Home) -> NotFound:
 
 
 def show(session: Session, path: Path, lines: int, *, follow: bool) -> None:
-    """The last lines, through the pager where they are many; with `follow` every further one as it comes."""
+    """Show the last lines, through the pager if they are many; with `follow`, every new line too."""
     screen = session.screen
     with path.open(encoding="utf-8", errors="replace") as file:
         last = file.read().splitlines()[-lines:]
@@ -69,7 +69,7 @@ def _tell(session: Session, lines: list[str]) -> None:
 
 
 def _follow(session: Session, path: Path, file: TextIO) -> None:
-    """Until interrupted. A file that was emptied or put away is read from its new beginning."""
+    """Follow until interrupted. A file that was emptied or rotated is read from its new beginning."""
     rest = ""
     while True:
         *whole, rest = (rest + file.read()).split("\n")

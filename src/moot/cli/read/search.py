@@ -1,4 +1,4 @@
-"""`moot search`: what was said, grouped by conversation, with the words that were looked for made visible."""
+"""`moot search`: messages grouped by conversation, with the words of the query highlighted."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from moot.hub import Hub
 
 _WORD = re.compile(r"\w+")
-LONGEST = 200
-"""Characters of a message that stands around a hit."""
+MAX_LINE_CHARACTERS = 200
+"""Of a message in the list."""
 
 
 @leaf(
@@ -57,16 +57,16 @@ def search(session: Session, query: str, limit: int, context: int) -> None:
             session.screen.data([await _hit_to_dict(hub, hit, context) for hit in hits])
             return
         with session.screen.paged():
-            await Grouped(session.screen, hub, query).show(hits, context)
+            await GroupedHits(session.screen, hub, query).show(hits, context)
         if not hits:
-            removed = await hub.inspector.narrowest(query)
-            session.screen.note(removed.sentence() if removed else "nothing found")
+            narrowest = await hub.inspector.narrowest(query)
+            session.screen.note(narrowest.sentence() if narrowest else "nothing found")
 
     with_reading(session, work)
 
 
 async def _around(hub: Hub, message: shapes.Message, context: int) -> tuple[list[shapes.Message], ...]:
-    """What was said right before a message, and right behind it."""
+    """The messages right before and right after a message."""
     where, seq = message.conversation, message.seq
     before = await hub.messages(where, after=max(seq - 1 - context, 0), limit=min(context, seq - 1))
     return before, await hub.messages(where, after=seq, limit=context)
@@ -81,14 +81,14 @@ async def _hit_to_dict(hub: Hub, hit: shapes.Hit, context: int) -> JsonObject:
     return result
 
 
-class Grouped:
-    """Hits under the conversation they lie in; the conversation of the newest hit first."""
+class GroupedHits:
+    """Hits under their conversation; the conversation of the newest hit first."""
 
     def __init__(self, screen: Screen, hub: Hub, query: str) -> None:
         self._screen = screen
         self._hub = hub
         terms = parse(query, 0.0).terms
-        self._wanted = {_folded(word) for term in terms for word in _WORD.findall(term)}
+        self._query_words = {_fold(word) for term in terms for word in _WORD.findall(term)}
 
     async def show(self, hits: list[shapes.Hit], context: int) -> None:
         order = {where: n for n, where in enumerate(dict.fromkeys(hit.message.conversation for hit in hits))}
@@ -114,20 +114,21 @@ class Grouped:
         if is_agent(message):
             who = self._screen.name(who, marks.get(who, "●"))
         one_line = " ".join(safe(text).split())
-        short = one_line if len(one_line) <= LONGEST else one_line[:LONGEST] + "…"
-        self._screen.say(f"{lead}{_moment(message.at)}  :{message.seq}  {who}: {self._lit(short)}")
+        short = one_line if len(one_line) <= MAX_LINE_CHARACTERS else one_line[:MAX_LINE_CHARACTERS] + "…"
+        self._screen.say(f"{lead}{_moment(message.at)}  :{message.seq}  {who}: {self._highlight(short)}")
 
-    def _lit(self, text: str) -> str:
-        """The words that were looked for stand out, where a terminal reads."""
-        if not self._screen.colour or not self._wanted:
+    def _highlight(self, text: str) -> str:
+        """Highlight the words of the query, on a terminal."""
+        if not self._screen.colour or not self._query_words:
             return text
         return _WORD.sub(
-            lambda met: self._screen.strong(met[0]) if _folded(met[0]) in self._wanted else met[0], text
+            lambda match: self._screen.strong(match[0]) if _fold(match[0]) in self._query_words else match[0],
+            text,
         )
 
 
-def _folded(word: str) -> str:
-    """As the index compares: without case and accents."""
+def _fold(word: str) -> str:
+    """A word as the index compares it: without case and accents."""
     return "".join(letter for letter in normalize("NFD", word.lower()) if not combining(letter))
 
 

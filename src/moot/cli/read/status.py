@@ -9,7 +9,7 @@ from moot.cli.frame.hints import first
 from moot.cli.frame.hub_access import home_of, with_reading
 from moot.cli.frame.params import AT_LEAST_1, leaf
 from moot.cli.frame.session import Session
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.cli.terminal.phrases import budget_line
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.cli.terminal.watch import watch
@@ -20,7 +20,7 @@ from moot.model.hint import from_data
 from moot.model.json import JsonObject
 
 DEFAULT_ROWS = 10
-SHOWN = 60
+MAX_TEXT_CHARACTERS = 60
 
 
 @leaf("status", examples=("moot status", "moot status --json"))
@@ -38,13 +38,13 @@ def status(session: Session, watched: bool, limit: int) -> None:
     def look() -> JsonObject:
         home = home_of(session)
         running = running_hub(home)
-        found = with_reading(session, lambda hub: standing(hub, limit))
+        report = with_reading(session, lambda hub: standing(hub, limit))
         if session.broken_settings is not None:
-            found["needs_you"] = [_broken(session.broken_settings), *found["needs_you"]]
-        return {"home": str(home.path), "hub": running, **found}
+            report["needs_you"] = [_broken_row(session.broken_settings), *report["needs_you"]]
+        return {"home": str(home.path), "hub": running, **report}
 
-    def tell(found: JsonObject) -> None:
-        show(session.screen, found)
+    def tell(report: JsonObject) -> None:
+        show(session.screen, report)
 
     if watched:
         watch(session, look, tell, dict)
@@ -55,43 +55,43 @@ def status(session: Session, watched: bool, limit: int) -> None:
 
 
 async def standing(hub: Hub, limit: int) -> JsonObject:
-    found = await hub.operator.now(limit=limit)
+    now = await hub.operator.now(limit=limit)
     return {
-        "agents": [agent.to_dict() for agent in found.agents],
-        "needs_you": [_as_command(row) for row in found.needs_you],
-        "working": [_as_command(row) for row in found.working],
-        "done": [_as_command(row) for row in found.done],
-        "brakes": [brake.to_dict() for brake in found.brakes],
-        "budgets": [budget.to_dict() for budget in found.budgets],
+        "agents": [agent.to_dict() for agent in now.agents],
+        "needs_you": [_as_command(row) for row in now.needs_you],
+        "working": [_as_command(row) for row in now.working],
+        "done": [_as_command(row) for row in now.done],
+        "brakes": [brake.to_dict() for brake in now.brakes],
+        "budgets": [budget.to_dict() for budget in now.budgets],
     }
 
 
 def _as_command(row: shapes.NowRow) -> JsonObject:
-    """With the command that helps instead of all ways out; what does not apply is left out."""
+    """A row with the first command that helps, and without empty fields."""
     fields = {key: value for key, value in row.to_dict().items() if value not in ("", None, 0)}
     return {"agent": "", "at": None, "since": None, **fields, "fix": first(from_data(row.fix))}
 
 
-def _broken(problem: BadSettings) -> JsonObject:
-    """What is wrong with the file, while a hub goes on under the settings that were good."""
+def _broken_row(problem: BadSettings) -> JsonObject:
+    """A row for a broken moot.toml, while the hub continues with the last good settings."""
     return {"what": "broken", "agent": "", "error": problem.title, "fix": first(problem.fix)}
 
 
-def show(screen: Screen, found: JsonObject) -> None:
-    hub = found["hub"]
+def show(screen: Screen, report: JsonObject) -> None:
+    hub = report["hub"]
     state = (
         f"running (pid {hub['pid']})" if hub else f"not running; start it with {screen.command('moot up')}"
     )
     screen.say(f"hub      {state}")
-    people = ", ".join(f"{agent['name']} {agent['state']}" for agent in found["agents"])
+    people = ", ".join(f"{agent['name']} {agent['state']}" for agent in report["agents"])
     screen.say(f"agents   {people or 'none yet'}")
-    screen.say(f"home     {shown(Path(found['home']))}")
-    for number, budget in enumerate(found["budgets"]):
+    screen.say(f"home     {tilde_path(Path(report['home']))}")
+    for number, budget in enumerate(report["budgets"]):
         screen.say(f"{'' if number else 'budgets':<9}{safe(budget_line(budget))}")
     for title, rows in (
-        ("needs you", found["needs_you"]),
-        ("working", found["working"]),
-        ("done", found["done"]),
+        ("needs you", report["needs_you"]),
+        ("working", report["working"]),
+        ("done", report["done"]),
     ):
         screen.say(f"\n{screen.strong(title)}")
         for row in rows:
@@ -106,9 +106,9 @@ def _line(row: JsonObject) -> tuple[str, str]:
     match row.get("what"):
         case "question":
             question = " ".join(row["decision"]["question"].split())
-            sentence = f"{row['conversation']}: {row['agent']} asks: {_shortened(question)}"
+            sentence = f"{row['conversation']}: {row['agent']} asks: {_shorten(question)}"
         case "unread":
-            text = row["message"]["text"].strip().splitlines()[0][:SHOWN]
+            text = row["message"]["text"].strip().splitlines()[0][:MAX_TEXT_CHARACTERS]
             sentence = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"
         case "failed":
             sentence = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
@@ -129,6 +129,10 @@ def _line(row: JsonObject) -> tuple[str, str]:
     return sentence, row["fix"]
 
 
-def _shortened(text: str) -> str:
-    """Its beginning and its end: what is asked for stands last."""
-    return text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]} … {text[-SHOWN:]}"
+def _shorten(text: str) -> str:
+    """The beginning and the end of a text: the question itself is usually at the end."""
+    return (
+        text
+        if len(text) <= 2 * MAX_TEXT_CHARACTERS
+        else f"{text[:MAX_TEXT_CHARACTERS]} … {text[-MAX_TEXT_CHARACTERS:]}"
+    )

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from moot import shapes
 from moot.cli.frame import resolve
-from moot.cli.frame.hub_access import opened_hub, reading_hub, with_reading
+from moot.cli.frame.hub_access import open_hub, reading_hub, with_reading
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.terminal.phrases import addresses, is_agent, marks_of, title
@@ -30,10 +30,10 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def seconds(text: str) -> float:
     """`10m`, `2h`, `90s`, `1d`."""
-    met = re.fullmatch(r"(\d+)([smhd])", text)
-    if met is None:
+    match = re.fullmatch(r"(\d+)([smhd])", text)
+    if match is None:
         raise BadValue(f'"{text}" is not a time span', detail="expected for example 90s, 10m, 2h or 1d")
-    return int(met[1]) * UNITS[met[2]]
+    return int(match[1]) * UNITS[match[2]]
 
 
 @leaf("tail", examples=("moot tail -f", "moot tail --conv build --since 10m --jsonl"))
@@ -66,38 +66,38 @@ class TailCommand:
         self._places: dict[str, shapes.Conversation] = {}
 
     async def run(self) -> None:
-        opened = opened_hub if self._is_followed else reading_hub
-        async with opened(self._session) as hub:
+        open_it = open_hub if self._is_followed else reading_hub
+        async with open_it(self._session) as hub:
             after = hub.position
             self._conv = (await resolve.place(hub, self._conv)).id if self._conv else None
             self._agent = await resolve.agent(hub, self._agent) if self._agent else None
-            found = await self._newest(hub, self._span)
+            messages = await self._newest(hub, self._span)
             if self._session.json and not self._lines:
-                self._session.screen.data([message.to_dict() for message in found])
+                self._session.screen.data([message.to_dict() for message in messages])
                 return
-            for message in found:
+            for message in messages:
                 await self._show(hub, message)
             if self._is_followed:
                 await self._follow(hub, after)
 
     async def _newest(self, hub: Hub, span: float | None) -> list[shapes.Message]:
-        places = await self._spoken_in(hub, span)
+        places = await self._places_to_read(hub, span)
         start = datetime.fromtimestamp(time.time() - span, UTC).isoformat() if span is not None else ""
-        found: list[shapes.Message] = []
+        messages: list[shapes.Message] = []
         for place in places:
             self._places[place.id] = place
-            found += await hub.newest(place.id, 1000 if span is not None else NEWEST)
-        mine = [m for m in found if (m.at or "") >= start and self._agent in (None, m.sender)]
+            messages += await hub.newest(place.id, 1000 if span is not None else NEWEST)
+        mine = [m for m in messages if (m.at or "") >= start and self._agent in (None, m.sender)]
         mine.sort(key=lambda m: (m.at or "", m.conversation, m.seq))
         return mine if span is not None else mine[-NEWEST:]
 
-    async def _spoken_in(self, hub: Hub, span: float | None) -> list[shapes.Conversation]:
-        """Archived ones too. The newest messages lie in the conversations that changed last."""
+    async def _places_to_read(self, hub: Hub, span: float | None) -> list[shapes.Conversation]:
+        """The conversations to read, archived ones too: the newest messages are in those that changed last."""
         if self._conv:
             return [await hub.conversations.get(self._conv)]
-        found = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
-        found.sort(key=lambda place: place.updated_at or "", reverse=True)
-        return found if span is not None or self._agent else found[:NEWEST]
+        places = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
+        places.sort(key=lambda place: place.updated_at or "", reverse=True)
+        return places if span is not None or self._agent else places[:NEWEST]
 
     async def _follow(self, hub: Hub, after: int) -> None:
         types = (EventType.MESSAGE_POSTED,)
@@ -130,28 +130,28 @@ class TailCommand:
 def turns(session: Session, conv: str | None, agent: str | None, state: str | None) -> None:
     """List agents' turns: finished, running and waiting."""
 
-    async def work(hub: Hub) -> tuple[list[shapes.Turn], Named]:
+    async def work(hub: Hub) -> tuple[list[shapes.Turn], MessageNames]:
         where = (await resolve.place(hub, conv)).id if conv else None
         who = await resolve.agent(hub, agent) if agent else None
-        found = await hub.turns(conversation=where, agent=who, state=state)
+        rows = await hub.turns(conversation=where, agent=who, state=state)
         if session.json:
-            return found, {}
-        return found, await addresses(hub, [id for turn in found for id in (turn.cause, turn.message)])
+            return rows, {}
+        return rows, await addresses(hub, [id for turn in rows for id in (turn.cause, turn.message)])
 
-    found, named = with_reading(session, work)
+    rows, message_names = with_reading(session, work)
     if session.json:
-        session.screen.data([turn.to_dict() for turn in found])
+        session.screen.data([turn.to_dict() for turn in rows])
         return
     heads = ("turn", "agent", "state", "duty", "reason", "because of", "said", "error")
     with session.screen.paged():
-        session.screen.table(heads, [_turn_row(turn, named) for turn in found])
+        session.screen.table(heads, [_turn_row(turn, message_names) for turn in rows])
 
 
-Named = dict[str | None, str]
-"""Ids of messages, as people call them."""
+MessageNames = dict[str | None, str]
+"""Message id → the name that people use."""
 
 
-def _turn_row(turn: shapes.Turn, named: Named) -> tuple[str, ...]:
-    cause, reply = named[turn.cause], named[turn.message]
+def _turn_row(turn: shapes.Turn, message_names: MessageNames) -> tuple[str, ...]:
+    cause, reply = message_names[turn.cause], message_names[turn.message]
     error = "interrupted" if turn.rule == "force" and turn.error == turn.rule else turn.error or ""
     return turn.id, turn.agent, turn.state, turn.duty, turn.reason, cause, reply, error

@@ -21,10 +21,10 @@ from moot.shapes.talk import DUTY_WORDS
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-SHOWN = 70
-LOOKED_AT = 20
-"""Conversations in which the last message may lie: the newest ones."""
-NOBODYS = {"system": "a notice from Moot", "tool": "a tool's result"}
+MAX_TEXT_CHARACTERS = 70
+MAX_PLACES = 20
+"""The newest conversations, in which the last message is looked for."""
+KINDS_WITHOUT_ANSWER = {"system": "a notice from Moot", "tool": "a tool's result"}
 
 
 @leaf("why", examples=("moot why", "moot why build:12", "moot why 12 --conv build --json"))
@@ -38,7 +38,7 @@ def why(session: Session, message: str | None, conv: str | None) -> None:
 
     async def work(hub: Hub) -> None:
         last = None if message else await newest(hub, conv)
-        explained = await (hub.why(last.id) if last is not None else _explained(hub, message or "", conv))
+        explained = await (hub.why(last.id) if last is not None else _why_of(hub, message or "", conv))
         if session.json:
             session.screen.data(explained.to_dict())
             return
@@ -49,7 +49,7 @@ def why(session: Session, message: str | None, conv: str | None) -> None:
     with_reading(session, work)
 
 
-async def _explained(hub: Hub, typed: str, conv: str | None) -> shapes.Why:
+async def _why_of(hub: Hub, typed: str, conv: str | None) -> shapes.Why:
     id = await address(hub, typed, conv)
     try:
         return await hub.why(id)
@@ -76,17 +76,17 @@ async def address(hub: Hub, typed: str, conv: str | None) -> str:
             detail="expected CONVERSATION:NUMBER, or a number with --conv",
             fix=("moot tail", "moot why NUMBER --conv NAME"),
         )
-    found = await resolve.place(hub, where)
-    return f"{found.id}:{int(seq)}"
+    place = await resolve.place(hub, where)
+    return f"{place.id}:{int(seq)}"
 
 
 async def newest(hub: Hub, conv: str | None) -> shapes.Message:
-    """The last message, there or anywhere; a one-shot question is archived by then."""
+    """The last message, there or anywhere; also in archived conversations, as one-shot questions are."""
     if conv is not None:
         places = [await resolve.place(hub, conv)]
     else:
         places = [*await hub.conversations.list(), *await hub.conversations.list(archived=True)]
-        places = sorted(places, key=lambda place: place.updated_at or "", reverse=True)[:LOOKED_AT]
+        places = sorted(places, key=lambda place: place.updated_at or "", reverse=True)[:MAX_PLACES]
     last = [message for place in places for message in await hub.newest(place.id, 1)]
     if not last:
         raise NotFound(
@@ -98,7 +98,7 @@ async def newest(hub: Hub, conv: str | None) -> shapes.Message:
 
 
 async def _show_question_before(screen: Screen, hub: Hub, last: shapes.Message) -> None:
-    """Who asks why after an answer or a notice may well mean the question: why did the others say nothing?"""
+    """Also explain the person's last message: after an answer, a person may ask why the others said nothing."""
     from moot.hub.commands.slash import newest_of_a_person  # noqa: PLC0415  send, which finds addresses here, starts without a hub
 
     question = await newest_of_a_person(hub, last.conversation)
@@ -113,14 +113,14 @@ async def show(screen: Screen, hub: Hub, why: shapes.Why) -> None:
         raise NotFound(f"there is no message {why.message}", what="message", ref=why.message)
     where = await hub.conversations.get(message.conversation)
     first = safe((message.text.splitlines() or ["(deleted)"])[0])
-    text = first if len(first) <= SHOWN else first[:SHOWN] + "…"
+    text = first if len(first) <= MAX_TEXT_CHARACTERS else first[:MAX_TEXT_CHARACTERS] + "…"
     screen.say(f"{where.name}:{message.seq}  {author(message, hub)}, {clock_time(message.at)}: {text}")
     if is_agent(message) and why.cause is not None:
         cause = (await addresses(hub, [why.cause["message"]]))[why.cause["message"]]
         reason = await reason_for(hub, message)
         screen.say(f"  said in turn {why.cause['turn']}, {reason}; answers {cause}")
-    if message.kind in NOBODYS:
-        screen.say(f"  {NOBODYS[message.kind]}: it asks nobody, so no agent answers it")
+    if message.kind in KINDS_WITHOUT_ANSWER:
+        screen.say(f"  {KINDS_WITHOUT_ANSWER[message.kind]}: it asks nobody, so no agent answers it")
         if about := message.metadata.get("turn"):
             screen.say(f"  it is about turn {about}: {screen.command(f'moot turn show {about}')}")
         return

@@ -16,7 +16,7 @@ from moot.cli.manage.agents import agents, mark
 from moot.cli.read.logs import SHOWN_LINES
 from moot.cli.read.logs import show as show_log
 from moot.cli.run.signals import end_of
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.cli.terminal.screen import ago
 from moot.cli.terminal.watch import watch
 from moot.errors import BadValue, MootError, NotFound
@@ -30,16 +30,16 @@ from moot.wiring import spec
 
 
 def _row(home: Home, name: str) -> AgentSettings:
-    found = row_of(home, os.environ, name)
-    if not can_run(found):
+    row = row_of(home, os.environ, name)
+    if not can_run(row):
         raise BadValue(
-            f'{name} has the brain "{found.brain}", which this version cannot run',
+            f'{name} has the brain "{row.brain}", which this version cannot run',
             fix=(f"moot agents set {name} --model demo",),
         )
-    return found
+    return row
 
 
-def _wanted(home: Home, names: tuple[str, ...], everyone: bool) -> list[str]:
+def _names_of(home: Home, names: tuple[str, ...], everyone: bool) -> list[str]:
     if everyone:
         return [row.name for row in load(home).agents if row.autostart and can_run(row)]
     if not names:
@@ -55,52 +55,52 @@ def _wanted(home: Home, names: tuple[str, ...], everyone: bool) -> list[str]:
 def start(session: Session, names: tuple[str, ...], everyone: bool, foreground: bool) -> int:
     """Run agents in processes of their own (daemons). With --all, one that fails to start does not stop the others."""
     home = home_of(session)
-    wanted = _wanted(home, names, everyone)
+    agents_named = _names_of(home, names, everyone)
     if foreground:
-        if len(wanted) != 1:
+        if len(agents_named) != 1:
             raise click.UsageError("--foreground takes exactly one agent")
-        _serve(session, home, wanted[0])
+        _serve(session, home, agents_named[0])
         return OK
-    started: list[daemons.Daemon] = []
-    refused: list[MootError] = []
-    for name in wanted:
+    running: list[daemons.Daemon] = []
+    refusals: list[MootError] = []
+    for name in agents_named:
         try:
-            started.append(asyncio.run(daemons.start(home, name)))
+            running.append(asyncio.run(daemons.start(home, name)))
         except MootError as trouble:
             if not everyone:
                 raise
-            refused.append(trouble)
-    _tell_started(session, home, started, everyone=everyone)
-    for refusal in refused:
+            refusals.append(trouble)
+    _tell_started(session, home, running, everyone=everyone)
+    for refusal in refusals:
         session.screen.note(error_text(refusal, ()))
-    return FAILED if refused else OK
+    return FAILED if refusals else OK
 
 
-def _tell_started(session: Session, home: Home, started: list[daemons.Daemon], *, everyone: bool) -> None:
+def _tell_started(session: Session, home: Home, running: list[daemons.Daemon], *, everyone: bool) -> None:
     if session.json:
-        daemons_started = [{"name": one.name, "pid": one.pid, "socket": one.socket} for one in started]
+        daemons_started = [{"name": one.name, "pid": one.pid, "socket": one.socket} for one in running]
         session.screen.data(
             daemons_started[0] if len(daemons_started) == 1 and not everyone else daemons_started
         )
         return
-    for one in started:
+    for one in running:
         session.screen.say(
-            f"{session.screen.name(one.name)} is running (pid {one.pid}), log {shown(home.log_of(one.name))}"
+            f"{session.screen.name(one.name)} is running (pid {one.pid}), log {tilde_path(home.log_of(one.name))}"
         )
-    if not started:
+    if not running:
         session.screen.note("no daemon is running")
 
 
 def _serve(session: Session, home: Home, name: str) -> None:
-    """The daemon itself: the same hub as everywhere, with one agent."""
+    """Run as the daemon: a hub with one agent."""
     set_up_logs(session, logging.WARNING)
     home.make()
     tune_process()
     with daemons.PidFile(home.pid_of(name), name):
-        run(_hosting(home, name))
+        run(_host_agent(home, name))
 
 
-async def _hosting(home: Home, name: str) -> None:
+async def _host_agent(home: Home, name: str) -> None:
     hosted = [spec(_row(home, name), home)]
     async with Hub.open(home.path, agents=hosted, socket=home.socket_of(name), drain=20.0) as hub:
         await end_of(hub).wait()
@@ -113,15 +113,15 @@ async def _hosting(home: Home, name: str) -> None:
 def stop(session: Session, names: tuple[str, ...], everyone: bool) -> None:
     """Stop daemons, after letting running turns finish."""
     home = home_of(session)
-    wanted = list(daemons.all_running(home)) if everyone else [name.lstrip("@") for name in names]
-    if not wanted and not everyone:
+    agents_named = list(daemons.all_running(home)) if everyone else [name.lstrip("@") for name in names]
+    if not agents_named and not everyone:
         raise click.UsageError("no agent given; use moot agent stop NAME, or --all")
-    stopped = [{"name": name, "pid": asyncio.run(daemons.stop(home, name))} for name in wanted]
+    results = [{"name": name, "pid": asyncio.run(daemons.stop(home, name))} for name in agents_named]
     if session.json:
-        session.screen.data(stopped)
-    for one in stopped:
+        session.screen.data(results)
+    for one in results:
         session.screen.say(f"{one['name']} stopped (pid {one['pid']})")
-    if not stopped:
+    if not results:
         session.screen.note("no daemon is running")
 
 
@@ -134,15 +134,15 @@ def restart(session: Session, names: tuple[str, ...], everyone: bool) -> None:
     home = home_of(session)
     if not names and not everyone:
         raise click.UsageError("no agent given; use moot agent restart NAME, or --all")
-    wanted = list(daemons.all_running(home)) if everyone else _wanted(home, names, everyone=False)
+    agents_named = list(daemons.all_running(home)) if everyone else _names_of(home, names, everyone=False)
 
     async def work() -> list[daemons.Daemon]:
-        started: list[daemons.Daemon] = []
-        for name in wanted:
+        running: list[daemons.Daemon] = []
+        for name in agents_named:
             if daemons.running(home, name) is not None:
                 await daemons.stop(home, name)
-            started.append(await daemons.start(home, name))
-        return started
+            running.append(await daemons.start(home, name))
+        return running
 
     _tell_started(session, home, asyncio.run(work()), everyone=everyone)
 
@@ -156,17 +156,17 @@ def status(session: Session, names: tuple[str, ...], watched: bool) -> None:
     home = home_of(session)
 
     async def work(hub: Hub) -> list[JsonObject]:
-        meant = [await hub.agents.get(name) for name in await resolve.agents(hub, names)]
-        chosen = meant or await hub.agents.list()
+        named_agents = [await hub.agents.get(name) for name in await resolve.agents(hub, names)]
+        agents_shown = named_agents or await hub.agents.list()
         alive = daemons.all_running(home)
-        return [{**agent.to_dict(), "host": await _host(hub, agent.name, alive)} for agent in chosen]
+        return [{**agent.to_dict(), "host": await _host(hub, agent.name, alive)} for agent in agents_shown]
 
     def look() -> list[JsonObject]:
         return with_reading(session, work)
 
-    def tell(found: list[JsonObject]) -> None:
+    def tell(rows: list[JsonObject]) -> None:
         heads = ("  agent", "state", "reachable", "queue", "runs in", "last active")
-        session.screen.table(heads, [_status_row(agent) for agent in found])
+        session.screen.table(heads, [_status_row(agent) for agent in rows])
 
     if watched:
         watch(session, look, tell, list)
@@ -177,7 +177,7 @@ def status(session: Session, names: tuple[str, ...], watched: bool) -> None:
 
 
 async def _host(hub: Hub, name: str, alive: dict[str, int]) -> JsonObject:
-    """Where an agent runs; a daemon that has only just begun is known by its pid file."""
+    """Where an agent runs; a daemon that is just starting is found by its pid file."""
     where = await hub.agents.where(name)
     return {**where, "daemon": name in alive, **({"pid": alive[name]} if name in alive else {})}
 
@@ -251,7 +251,7 @@ OUTSIDE = {
     ),
     "away": "it has no session; messages wait",
 }
-"""What can be said of an agent that is somebody else's process."""
+"""Reachability of an outside agent, in words."""
 
 
 async def _answer(hub: Hub, name: str, timeout: float) -> str:  # noqa: ASYNC109  the option's own name
@@ -281,8 +281,8 @@ def _tell_ping(session: Session, steps: JsonObject, *, thinks: bool) -> None:
         "not asked": "not asked: no process to answer" if thinks else "not asked (--think does)",
         "yes": "yes",
     }
-    answered = str(steps["answered"])
-    say(f"  {signs.get(answered, '✗')} answered    {words.get(answered, answered)}")
+    answer_state = str(steps["answered"])
+    say(f"  {signs.get(answer_state, '✗')} answered    {words.get(answer_state, answer_state)}")
 
 
 __all__ = ["agents"]

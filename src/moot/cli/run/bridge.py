@@ -13,7 +13,7 @@ from moot.cli.frame.hub_access import home_of, set_up_logs, with_hub, with_readi
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.cli.run.doctor_bridge import STEPS, findings, problems
-from moot.cli.terminal.screen import ago, counted, safe
+from moot.cli.terminal.screen import ago, count_words, safe
 from moot.settings import load
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ app = click.argument("app", type=click.Choice(APPS), metavar="telegram|discord")
 
 
 class AppFirst(Branch):
-    """Takes the chat app's name before the verb as well as behind it."""
+    """Takes the chat app's name before or after the verb."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -76,15 +76,15 @@ def setup(session: Session, app: str) -> None:
 def test(session: Session, app: str, posts: bool) -> int:
     """Check the set-up for known problems, and say how to fix each."""
     set_up_logs(session)
-    found = asyncio.run(findings(home_of(session), app, posts=posts))
+    findings_found = asyncio.run(findings(home_of(session), app, posts=posts))
     if session.json:
-        rows = [{"about": f.about, "state": f.state, "text": f.text, "fix": f.fix} for f in found]
+        rows = [{"about": f.about, "state": f.state, "text": f.text, "fix": f.fix} for f in findings_found]
         session.screen.data(rows)
-    for one in [] if session.json else found:
+    for one in [] if session.json else findings_found:
         session.screen.say(f"{SIGNS[one.state]} {safe(one.about)}: {safe(one.text)}")
         if one.fix:
             session.screen.say(f"    fix   {one.fix}")
-    return FAILED if any(one.state == "bad" for one in found) else OK
+    return FAILED if any(one.state == "bad" for one in findings_found) else OK
 
 
 @bridge.command("status", examples=("moot bridge status telegram", "moot bridge status discord --json"))
@@ -92,24 +92,24 @@ def test(session: Session, app: str, posts: bool) -> int:
 @click.pass_obj
 def status(session: Session, app: str) -> None:
     """Show which hub runs the bridge, its chats and accounts, and what did not get through."""
-    found = with_reading(session, lambda hub: _status(hub, app))
+    report = with_reading(session, lambda hub: _status(hub, app))
     if session.json:
-        session.screen.data(found)
+        session.screen.data(report)
         return
     say = session.screen.say
-    is_held = found["holder"] is not None and found["holder"]["is_held"]
+    is_held = report["holder"] is not None and report["holder"]["is_held"]
     test = session.screen.command(f"moot bridge test {app}")
     say(
         f"{app}: a hub runs it; whether {app.capitalize()} can be reached says {test}"
         if is_held
         else f"{app}: not running; it runs with the hub"
     )
-    say(f"  {counted(len(found['chats']), 'chat')}, {counted(len(found['accounts']), 'account')}")
-    for post in found["posts"]:
+    say(f"  {count_words(len(report['chats']), 'chat')}, {count_words(len(report['accounts']), 'account')}")
+    for post in report["posts"]:
         say(f"  ! {post['id']} is {post['state']}: {safe(post['text'].splitlines()[0][:60])}")
         if post["state"] in ("unconfirmed", "dead"):
             say(f"      {session.screen.command('moot bridge resend ' + post['id'])}")
-    for letter in found["dead_letters"]:
+    for letter in report["dead_letters"]:
         about = safe(letter["text"][:60] or letter["key"])
         say(f"  ✗ {about}: {safe(letter['error'][:120])}")
 
@@ -138,12 +138,12 @@ async def _status(hub: Hub, app: str) -> JsonObject:
 @click.pass_obj
 def add(session: Session, app: str, minutes: float) -> None:
     """Make a code that pairs one chat: somebody writes /pair CODE there."""
-    made = with_hub(session, lambda hub: hub.bridges.code(app, seconds=minutes * 60))
+    code = with_hub(session, lambda hub: hub.bridges.code(app, seconds=minutes * 60))
     if session.json:
-        session.screen.data(made.to_dict())
+        session.screen.data(code.to_dict())
         return
     agents = " AGENT..." if app == "discord" else ""
-    session.screen.say(f"/pair {made.code}{agents}")
+    session.screen.say(f"/pair {code.code}{agents}")
     session.screen.note(f"write this in the chat within {minutes:g} minutes; it pairs one chat, once")
 
 
@@ -152,15 +152,15 @@ def add(session: Session, app: str, minutes: float) -> None:
 @click.pass_obj
 def list_(session: Session, app: str) -> None:
     """List the chats that bots are in, paired or not."""
-    found = with_reading(session, lambda hub: hub.bridges.chats(app))
+    chats = with_reading(session, lambda hub: hub.bridges.chats(app))
     if session.json:
-        session.screen.data([chat.to_dict() for chat in found])
-    elif not found:
+        session.screen.data([chat.to_dict() for chat in chats])
+    elif not chats:
         session.screen.note("no chats yet: add a bot to a group, or write to it")
     else:
         session.screen.table(
             ("chat", "title", "kind", "state", "conversation", "bots", "changed"),
-            [_row(one) for one in found],
+            [_row(one) for one in chats],
         )
 
 
@@ -179,11 +179,11 @@ def _row(chat: shapes.ChatElsewhere) -> tuple[str, ...]:
 @click.pass_obj
 def bind(session: Session, app: str, chat: str, conversation: str) -> None:
     """Let a chat continue a conversation that exists. It need not be paired before."""
-    done = with_hub(session, lambda hub: hub.bridges.bind(app, chat, conversation))
+    chat_changed = with_hub(session, lambda hub: hub.bridges.bind(app, chat, conversation))
     if session.json:
-        session.screen.data(done.to_dict())
+        session.screen.data(chat_changed.to_dict())
     else:
-        session.screen.say(f"{safe(done.title)} now continues {safe(conversation)}")
+        session.screen.say(f"{safe(chat_changed.title)} now continues {safe(conversation)}")
 
 
 @bridge.command("rm", examples=("moot bridge rm telegram CHAT", "moot bridge rm discord CHAT --json"))
@@ -192,11 +192,11 @@ def bind(session: Session, app: str, chat: str, conversation: str) -> None:
 @click.pass_obj
 def rm(session: Session, app: str, chat: str) -> None:
     """Unpair a chat: nobody in it wakes an agent any more. Its conversation stays."""
-    done = with_hub(session, lambda hub: hub.bridges.unpair(app, chat))
+    chat_changed = with_hub(session, lambda hub: hub.bridges.unpair(app, chat))
     if session.json:
-        session.screen.data(done.to_dict())
+        session.screen.data(chat_changed.to_dict())
     else:
-        session.screen.say(f"{safe(done.title)} is no longer paired")
+        session.screen.say(f"{safe(chat_changed.title)} is no longer paired")
 
 
 @bridge.command("posts", examples=("moot bridge posts", "moot bridge posts --state unconfirmed --json"))
@@ -208,13 +208,13 @@ def rm(session: Session, app: str, chat: str) -> None:
 @click.pass_obj
 def posts(session: Session, state: str | None) -> None:
     """List posts that may not have arrived: waiting, unconfirmed or failed ones."""
-    found = with_reading(session, lambda hub: hub.bridges.posts(state))
+    posts_listed = with_reading(session, lambda hub: hub.bridges.posts(state))
     if session.json:
-        session.screen.data([post.to_dict() for post in found])
-    elif not found:
+        session.screen.data([post.to_dict() for post in posts_listed])
+    elif not posts_listed:
         session.screen.note("nothing is waiting, unconfirmed or dead")
     else:
-        rows = [(p.id, p.state, p.speaker, safe(p.text[:50]), safe(p.error[:40])) for p in found]
+        rows = [(p.id, p.state, p.speaker, safe(p.text[:50]), safe(p.error[:40])) for p in posts_listed]
         session.screen.table(("id", "state", "as", "text", "why"), rows)
 
 
@@ -225,7 +225,7 @@ def posts(session: Session, state: str | None) -> None:
 @click.pass_obj
 def resend(session: Session, id: str) -> None:
     """Send an unconfirmed or dead post again. If it got through after all, it is there twice."""
-    _decided(session, with_hub(session, lambda hub: hub.bridges.resend(id)))
+    _tell_post(session, with_hub(session, lambda hub: hub.bridges.resend(id)))
 
 
 @bridge.command(
@@ -235,10 +235,10 @@ def resend(session: Session, id: str) -> None:
 @click.pass_obj
 def drop(session: Session, id: str) -> None:
     """Drop a post that may not have arrived; it is not sent again."""
-    _decided(session, with_hub(session, lambda hub: hub.bridges.drop(id)))
+    _tell_post(session, with_hub(session, lambda hub: hub.bridges.drop(id)))
 
 
-def _decided(session: Session, post: shapes.OutgoingPost) -> None:
+def _tell_post(session: Session, post: shapes.OutgoingPost) -> None:
     if session.json:
         session.screen.data(post.to_dict())
     else:

@@ -1,4 +1,4 @@
-"""`moot doctor`: one line per check, the worst first, each with what mends it; --fix mends what is safe."""
+"""`moot doctor`: one line per check, the worst first, each with its fix; --fix repairs what is safe."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.doctor_checks import database, everything, network
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.cli.terminal.screen import safe
 from moot.errors import MootError
 from moot.hub.archive import backups
@@ -50,7 +50,7 @@ TOPICS: Final[dict[str, Callable[[Home], Awaitable[list[DoctorLine]]]]] = {
     "cli": cli,
     "bridge": bridge,
 }
-"""What can be looked at alone; net asks every provider that could be asked, mcp also starts a server."""
+"""Topics that can be checked alone; net asks every provider with a key, mcp also starts a server."""
 
 
 @leaf("doctor", examples=("moot doctor", "moot doctor net --json", "moot doctor --fix"))
@@ -71,7 +71,7 @@ def doctor(session: Session, topic: str | None, fix: bool) -> int:
     set_up_logs(session)
     home = home_of(session)
     examine = TOPICS[topic] if topic is not None else everything
-    checks = asyncio.run(_sorted(examine(home)))
+    checks = asyncio.run(_sort_lines(examine(home)))
     mended: list[DoctorLine] = []
     copy: Path | None = None
     if fix:
@@ -79,18 +79,18 @@ def doctor(session: Session, topic: str | None, fix: bool) -> int:
         copy = _backup(session, home) if mended else None
         for check in mended:
             _mend(session, check)
-        checks = asyncio.run(_sorted(examine(home)))
+        checks = asyncio.run(_sort_lines(examine(home)))
     _tell(session, checks, mended, copy, fix=fix)
     return FAILED if any(check.state == BAD for check in checks) else DONE
 
 
-async def _sorted(examined: Awaitable[list[DoctorLine]]) -> list[DoctorLine]:
+async def _sort_lines(examined: Awaitable[list[DoctorLine]]) -> list[DoctorLine]:
     """The worst first."""
     return sorted(await examined, key=lambda check: list(SIGNS).index(check.state))
 
 
 def _backup(session: Session, home: Home) -> Path | None:
-    """None where there is nothing to copy, or it cannot be copied: no repair touches the database."""
+    """Back up before a repair; None if there is nothing to copy or copying fails: no repair touches the database."""
     if not storage(home).exists():
         return None
     try:
@@ -121,7 +121,7 @@ def _tell(
         return
     say = session.screen.say
     if copy is not None:
-        say(f"backup made: {shown(copy)}")
+        say(f"backup made: {tilde_path(copy)}")
     for check in mended:
         say(f"repaired: {safe(check.text)}")
     for check in checks:

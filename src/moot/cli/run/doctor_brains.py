@@ -1,7 +1,7 @@
 """What `moot doctor` says of agents' brains: whether the providers they think with answer, and which turns failed.
 
 Above: doctor_checks.py puts it beside the rest. Below: the catalogue of models, which costs no tokens, and the store's
-reads. Not here: what can be told without asking anybody (wiring.concerns).
+reads. Not here: what is known without asking anybody (wiring.concerns).
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from moot.settings import Home, Settings, load
 from moot.wiring import reading, storage
 
 DAY_SECONDS: Final = 86_400
-ENDED: Final = (TurnState.SAID, TurnState.PASSED, TurnState.FAILED, TurnState.EXPIRED)
-FAILED: Final = (TurnState.FAILED, TurnState.EXPIRED)
+ENDED_STATES: Final = (TurnState.SAID, TurnState.PASSED, TurnState.FAILED, TurnState.EXPIRED)
+FAILED_STATES: Final = (TurnState.FAILED, TurnState.EXPIRED)
 MAX_TURNS: Final = 1000
 Thinkers = dict[str, dict[str, list[str]]]
 """Endpoint → model → the agents that think with it."""
 
 
 def thinkers(settings: Settings) -> Thinkers:
-    found: Thinkers = {}
+    by_endpoint: Thinkers = {}
     for row in settings.agents:
         if is_model_brain(row.brain):
             brain = parse_brain(row.brain)
-            models = found.setdefault(endpoint_of(brain.provider, brain.url), {})
+            models = by_endpoint.setdefault(endpoint_of(brain.provider, brain.url), {})
             models.setdefault(brain.model, []).append(row.name)
-    return found
+    return by_endpoint
 
 
 async def brains(home: Home) -> list[DoctorLine]:
@@ -48,13 +48,13 @@ async def brains(home: Home) -> list[DoctorLine]:
         used = thinkers(settings)
         return await ask_providers(list(used), used, KeyRing(os.environ, home.keys))
     except MootError:
-        return []  # told with the settings and the keys
+        return []  # reported with the settings and the keys
 
 
 async def ask_providers(places: Sequence[str], used: Thinkers, ring: KeyRing) -> list[DoctorLine]:
-    """All at once. One that agents need and that does not answer is broken; another is merely noted."""
-    found = await asyncio.gather(*(_provider(place, used.get(place, {}), ring) for place in places))
-    return [check for checks in found for check in checks]
+    """Ask all providers at once. A silent one is an error if agents need it, and otherwise only a note."""
+    checks_by_place = await asyncio.gather(*(_provider(place, used.get(place, {}), ring) for place in places))
+    return [check for checks in checks_by_place for check in checks]
 
 
 async def _provider(place: str, models: Mapping[str, Sequence[str]], ring: KeyRing) -> list[DoctorLine]:
@@ -64,7 +64,7 @@ async def _provider(place: str, models: Mapping[str, Sequence[str]], ring: KeyRi
     try:
         there = await offered(place, ring, os.environ)
     except NoKey:
-        return []  # told with the agents
+        return []  # reported with the agents
     except MootError as error:
         state = BAD if agents or isinstance(error, KeyRefused) else WARN
         fix = first(way for way in error.fix if way != Hint(Act.CHECK_PROVIDERS))
@@ -84,18 +84,18 @@ async def failed_turns(home: Home) -> list[DoctorLine]:
     try:
         reads = reading(home)
     except MootError:
-        return []  # told with the database
+        return []  # reported with the database
     try:
-        ended: list[Turn] = await reads.turns(states=ENDED, limit=MAX_TURNS)
+        ended_turns: list[Turn] = await reads.turns(states=ENDED_STATES, limit=MAX_TURNS)
         names = {who.id: who.name for who in await reads.participants()}
     except MootError:
         return []
     finally:
         await reads.close()
-    newest = {turn.agent: turn for turn in sorted(ended, key=lambda turn: turn.ended_at)}
+    newest = {turn.agent: turn for turn in sorted(ended_turns, key=lambda turn: turn.ended_at)}
     since = time.time() - DAY_SECONDS
     return [
         DoctorLine("turns", WARN, f"the last turn of {names[agent]} failed: {turn.error}", "moot status")
         for agent, turn in newest.items()
-        if turn.state in FAILED and turn.ended_at > since
+        if turn.state in FAILED_STATES and turn.ended_at > since
     ]

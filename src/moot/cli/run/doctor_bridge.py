@@ -1,4 +1,4 @@
-"""What `moot doctor bridge` and `moot bridge … test` look at: settings, tokens, and what only the chat app can tell.
+"""What `moot doctor bridge` and `moot bridge … test` check: settings, tokens, and what only the chat app knows.
 
 Below: each bridge's own checkup, loaded where it is set up. Tokens are never shown.
 """
@@ -38,31 +38,31 @@ STEPS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def problems(settings: Settings, name: str) -> list[str]:
-    """What the settings lack; nothing is asked of the chat app."""
-    found = settings.bridges.telegram if name == "telegram" else settings.bridges.discord
-    if found is None:
+    """What the settings lack, without asking the chat app."""
+    bridge = settings.bridges.telegram if name == "telegram" else settings.bridges.discord
+    if bridge is None:
         return [f"moot.toml has no [bridges.{name}]"]
-    missing = [] if found.enabled else [f"bridges.{name}.enabled is false"]
-    known = {row.name for row in settings.agents}
-    if found.default_agent and found.default_agent not in known:
-        missing.append(f'default_agent = "{found.default_agent}" is no agent of moot.toml')
+    missing = [] if bridge.enabled else [f"bridges.{name}.enabled is false"]
+    agent_names = {row.name for row in settings.agents}
+    if bridge.default_agent and bridge.default_agent not in agent_names:
+        missing.append(f'default_agent = "{bridge.default_agent}" is no agent of moot.toml')
     missing += [
         f"bots.{agent} has no token: its variable is not set"
-        for agent, token in found.bots.items()
+        for agent, token in bridge.bots.items()
         if not token
     ]
-    if name == "telegram" and not found.bots:
+    if name == "telegram" and not bridge.bots:
         missing.append('no bot is set: write bots.AGENT = "${VARIABLE}"')
     if settings.bridges.discord is not None and name == "discord":
         if not settings.bridges.discord.token:
             missing.append("token is not set: the bot that reads needs one")
-        if settings.bridges.discord.identity is DiscordIdentity.BOTS and not found.bots:
+        if settings.bridges.discord.identity is DiscordIdentity.BOTS and not bridge.bots:
             missing.append('identity = "bots" needs bots.AGENT = "${VARIABLE}" for each agent')
     return missing
 
 
 def not_started(settings: Settings) -> list[tuple[str, str]]:
-    """Bridges that are switched on and lack something, with what it is."""
+    """Bridges that are switched on and lack something, with what they lack."""
     rows = {name: getattr(settings.bridges, name) for name in STEPS}
     names = [name for name, row in rows.items() if row is not None and row.enabled]
     return [(name, problem) for name in names for problem in problems(settings, name)]
@@ -82,17 +82,17 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
             from moot.bridges.telegram.checkup import check_setup  # noqa: PLC0415  an extra
 
             assert settings.bridges.telegram is not None
-            found = settings.bridges.telegram
+            bridge = settings.bridges.telegram
             hub_polls = running_hub(home) is not None
-            seen = await check_setup(
-                found.bots,
-                found.api_url,
+            bot_findings = await check_setup(
+                bridge.bots,
+                bridge.api_url,
                 chats,
                 hub_polls=hub_polls,
                 posts=posts,
-                webhook_url=found.webhook_url,
+                webhook_url=bridge.webhook_url,
             )
-            return [*seen, *heard_bots]
+            return [*bot_findings, *heard_bots]
         from moot.bridges.discord.checkup import check_setup as check_discord  # noqa: PLC0415  an extra
 
         assert settings.bridges.discord is not None
@@ -104,31 +104,32 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
 
 
 async def _chats(home: Home, name: str) -> tuple[list[ChatElsewhere], list[SetupFinding]]:
-    """The chats that are known, and what bots were found to hear that they should not."""
+    """The known chats, and warnings about bots that hear other bots."""
     if not storage(home).exists():
         return [], []
     async with Hub.reading(home.path) as hub:
         letters = [one for one in await hub.bridges.dead_letters() if one.bridge == name]
-        heard = [one for one in letters if one.key.startswith(BOT_TO_BOT)]
+        overheard = [one for one in letters if one.key.startswith(BOT_TO_BOT)]
         warnings = [
-            SetupFinding(f"@{one.key.partition('/')[2]}", WARN, one.error, BOT_TO_BOT_FIX) for one in heard
+            SetupFinding(f"@{one.key.partition('/')[2]}", WARN, one.error, BOT_TO_BOT_FIX)
+            for one in overheard
         ]
         return await hub.bridges.chats(name), warnings
 
 
 async def bridges(home: Home) -> list[DoctorLine]:
-    """Every bridge that is set up, or that none is."""
+    """Every bridge that is set up, or a line that none is."""
     return await bridges_set_up(home) or [
         DoctorLine("bridge", WARN, "no bridge is set up", "moot bridge telegram setup")
     ]
 
 
 async def bridges_set_up(home: Home) -> list[DoctorLine]:
-    """Every bridge that is set up; nothing where moot.toml cannot be read, which has a line of its own."""
+    """Every bridge that is set up; none if moot.toml cannot be read, which has a line of its own."""
     try:
         settings = load(home)
     except MootError:
         return []
     names = [name for name in STEPS if getattr(settings.bridges, name) is not None]
-    found = [(name, one) for name in names for one in await findings(home, name)]
-    return [DoctorLine(name, one.state, f"{one.about}: {one.text}", one.fix) for name, one in found]
+    rows = [(name, one) for name in names for one in await findings(home, name)]
+    return [DoctorLine(name, one.state, f"{one.about}: {one.text}", one.fix) for name, one in rows]

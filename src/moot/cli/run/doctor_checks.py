@@ -1,6 +1,6 @@
-"""What `moot doctor` looks at: one function for each subject, and with what is wrong how it can be mended.
+"""The checks of `moot doctor`: one function per subject, each problem with its fix.
 
-Above: doctor.py shows and mends. Below: the hub's own ways of looking.
+Above: doctor.py shows and repairs. Below: the hub's own queries.
 A repair is offered only where it cannot lose anything: modes, and files that a process left behind when it died.
 """
 
@@ -27,8 +27,8 @@ from moot.cli.run.doctor_brains import ask_providers, brains, failed_turns, thin
 from moot.cli.run.doctor_bridge import bridges_set_up
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
 from moot.cli.run.doctor_machines import machines
-from moot.cli.run.welcome import shown
-from moot.cli.terminal.screen import counted
+from moot.cli.run.welcome import tilde_path
+from moot.cli.terminal.screen import count_words
 from moot.context.identity import FILES
 from moot.doors.http.wire.port_holder import holder_of
 from moot.errors import MootError
@@ -43,13 +43,13 @@ from moot.wiring import check_places, concerns, storage
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 LITTLE_SPACE = 200 * 1024 * 1024
 LEFT_SECONDS = 600
-"""A draft that is older was left by a process that died."""
+"""An older draft was left by a process that died."""
 ANSWER_SECONDS = 5
 HEALTHY = 200
 
 
 async def everything(home: Home) -> list[DoctorLine]:
-    """All that can be seen, asking nobody outside but what is set up: providers, brokers, chat apps."""
+    """All checks; outside this machine only what is set up is asked: providers, brokers, chat apps."""
     from moot.cli.mcp.clients.doctor_lines import connected_clients  # noqa: PLC0415  it is told what a check is here
 
     return [
@@ -76,12 +76,12 @@ async def everything(home: Home) -> list[DoctorLine]:
 
 def _versions(home: Home) -> Iterator[DoctorLine]:
     yield DoctorLine("moot", OK, f"{__version__} on Python {platform.python_version()}")
-    kept = storage(home)
-    yield DoctorLine(kept.engine, OK, kept.version)
+    store_info = storage(home)
+    yield DoctorLine(store_info.engine, OK, store_info.version)
 
 
 def _folder(home: Home) -> Iterator[DoctorLine]:
-    where = shown(home.path)
+    where = tilde_path(home.path)
     if not home.path.exists():
         yield DoctorLine("home", OK, f"{where} does not exist yet; it is created when first needed")
         return
@@ -118,7 +118,7 @@ def _close_to_others(path: Path) -> None:
 
 
 def _identity(home: Home) -> Iterator[DoctorLine]:
-    """Files that say who an agent is, and are not read because they are not plain ones."""
+    """Identity files that are not read because they are not regular files."""
     for workspace in sorted(home.agents.glob("*")):
         for name in FILES:
             parts = (home.agents.name, workspace.name, name)
@@ -143,8 +143,8 @@ def _settings(home: Home) -> Iterator[DoctorLine]:
     except MootError as error:
         yield DoctorLine("moot.toml", BAD, error.title, first(error.fix))
         return
-    there = "read" if home.toml.exists() else "not found, using defaults"
-    yield DoctorLine("moot.toml", OK, f"{there}, {counted(len(settings.agents), 'agent')}")
+    state_words = "read" if home.toml.exists() else "not found, using defaults"
+    yield DoctorLine("moot.toml", OK, f"{state_words}, {count_words(len(settings.agents), 'agent')}")
     for key in not_yet(settings):
         yield DoctorLine("moot.toml", WARN, f"{key} is accepted, but has no effect in this version yet")
     for concern in concerns(settings, home):
@@ -161,7 +161,7 @@ def _hub(home: Home) -> Iterator[DoctorLine]:
         return
     left = [path for path in (home.hub_json, home.hub_sock) if path.exists()]
     for path in left:
-        yield _left_over("hub", path, "a hub that no longer runs")
+        yield _leftover_line("hub", path, "a hub that no longer runs")
     if not left:
         yield DoctorLine("hub", OK, "not running; chat and send run the agents themselves")
 
@@ -172,10 +172,10 @@ def _daemons(home: Home) -> Iterator[DoctorLine]:
         yield DoctorLine("daemons", OK, ", ".join(f"{name} (pid {pid})" for name, pid in alive.items()))
     for path in sorted(home.run_agents.glob("*.pid")) + sorted(home.run_agents.glob("*.sock")):
         if path.stem not in alive and not _somebody_answers(path):
-            yield _left_over("daemons", path, f"a daemon of {path.stem} that no longer runs")
+            yield _leftover_line("daemons", path, f"a daemon of {path.stem} that no longer runs")
 
 
-def _left_over(check: str, path: Path, whose: str) -> DoctorLine:
+def _leftover_line(check: str, path: Path, whose: str) -> DoctorLine:
     return DoctorLine(
         check,
         WARN,
@@ -230,24 +230,26 @@ def _answering(home: Home) -> Iterator[DoctorLine]:
 def _port(home: Home) -> Iterator[DoctorLine]:
     """Whether `moot up` would find its port free."""
     try:
-        wanted = load(home).hub
+        hub_settings = load(home).hub
     except MootError:
         return
-    if running_hub(home) is not None or not wanted.port:
+    if running_hub(home) is not None or not hub_settings.port:
         return
-    family = socket.AF_INET6 if ":" in wanted.host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in hub_settings.host else socket.AF_INET
     with socket.socket(family) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            trial.bind((wanted.host.strip("[]"), wanted.port))
+            trial.bind((hub_settings.host.strip("[]"), hub_settings.port))
         except OSError as error:
-            holder = holder_of(wanted.port)
+            holder = holder_of(hub_settings.port)
             who = (
                 f'is used by "{holder.name}" (pid {holder.pid})'
                 if holder
                 else f"cannot be used: {error.strerror}"
             )
-            yield DoctorLine("port", WARN, f"{wanted.port} {who}", f"moot up --port {wanted.port + 1}")
+            yield DoctorLine(
+                "port", WARN, f"{hub_settings.port} {who}", f"moot up --port {hub_settings.port + 1}"
+            )
 
 
 async def _providers(home: Home, settings: Settings) -> list[DoctorLine]:
@@ -267,22 +269,22 @@ async def _providers(home: Home, settings: Settings) -> list[DoctorLine]:
 async def database(home: Home) -> list[DoctorLine]:
     if not storage(home).exists():
         return [DoctorLine("database", OK, "does not exist yet")]
-    return [*await _sound(home), *await machines(home), *_space(home), *_backups(home)]
+    return [*await _database_health(home), *await machines(home), *_space(home), *_backups(home)]
 
 
-async def _sound(home: Home) -> list[DoctorLine]:
+async def _database_health(home: Home) -> list[DoctorLine]:
     try:
-        found = await health.check(home)
+        report = await health.check(home)
     except MootError as error:
         others = [way for way in error.fix if way != Hint(Act.RUN_DOCTOR)]
         because = f": {error.detail}" if error.detail else ""
         return [DoctorLine("database", BAD, f"{error.title}{because} [{error.code}]", first(others))]
-    if found.problems:
-        return [DoctorLine("database", BAD, "; ".join(found.problems), "moot backup restore")]
-    sound = "integrity ok, all chains verified"
-    facts = [f"{name} {value}" for name, value in found.facts.items()]
-    line = DoctorLine("database", OK, ", ".join((f"{found.messages} messages", sound, *facts)))
-    return [line, *(DoctorLine("database", WARN, text) for text in found.warnings)]
+    if report.problems:
+        return [DoctorLine("database", BAD, "; ".join(report.problems), "moot backup restore")]
+    sound_words = "integrity ok, all chains verified"
+    facts = [f"{name} {value}" for name, value in report.facts.items()]
+    line = DoctorLine("database", OK, ", ".join((f"{report.messages} messages", sound_words, *facts)))
+    return [line, *(DoctorLine("database", WARN, text) for text in report.warnings)]
 
 
 def _space(home: Home) -> Iterator[DoctorLine]:
@@ -290,7 +292,7 @@ def _space(home: Home) -> Iterator[DoctorLine]:
     needed = max(LITTLE_SPACE, 2 * storage(home).size())
     if free < needed:
         text = (
-            f"only {free >> 20} MiB are free on the disk of {shown(home.path)}; a backup needs as "
+            f"only {free >> 20} MiB are free on the disk of {tilde_path(home.path)}; a backup needs as "
             "much space as the database"
         )
         yield DoctorLine("disk", WARN, text, "free some space, or move the home: moot --home DIR …")

@@ -35,16 +35,16 @@ class KnownCli(Struct, frozen=True):
 
     oldest: tuple[int, ...]
     help: tuple[str, ...]
-    """Words that show what it can do …"""
+    """Arguments that print its options."""
     flags: tuple[str, ...]
-    """… and what has to be among it."""
+    """Flags that these options must include."""
     login: str
-    """A file that is there once somebody has logged in, below the person's home."""
+    """A file below the person's home that exists after login."""
     install: str
     log_in: str
 
 
-KNOWN: Final = {
+KNOWN_CLIS: Final = {
     "claude": KnownCli(
         (2, 1, 259),
         ("--help",),
@@ -65,12 +65,12 @@ KNOWN: Final = {
 
 
 async def coding_clis(home: Home) -> list[DoctorLine]:
-    """One line per agent that is a CLI; where there is none, that."""
+    """One line per agent that is a CLI, or a line that there is none."""
     rows = [row for row in load(home).agents if is_cli(row.brain)]
     if not rows:
-        found = installed(os.environ)
-        words = f"no agent is a coding CLI; installed: {', '.join(found) or 'none'}"
-        brain = next(iter(found.values()), "")
+        programs = installed(os.environ)
+        words = f"no agent is a coding CLI; installed: {', '.join(programs) or 'none'}"
+        brain = next(iter(programs.values()), "")
         way = f"moot agents new NAME --model {shlex.quote(brain)} --project DIR" if brain else ""
         return [DoctorLine(TOPIC, OK, words, way)]
     return [line for lines in await asyncio.gather(*(_lines(row, home) for row in rows)) for line in lines]
@@ -78,36 +78,36 @@ async def coding_clis(home: Home) -> list[DoctorLine]:
 
 async def _lines(row: AgentSettings, home: Home) -> list[DoctorLine]:
     program = program_of(row.brain)
-    known = KNOWN.get(program) if row.brain.startswith("command:") else None
+    cli = KNOWN_CLIS.get(program) if row.brain.startswith("command:") else None
     if shutil.which(program) is None:
-        fix = known.install if known is not None else f"install {program}"
+        fix = cli.install if cli is not None else f"install {program}"
         return [DoctorLine(TOPIC, BAD, f"{row.name}: {program} is not installed, or not on the PATH", fix)]
     try:
         plan_of(row, load(home).coding, home, os.environ)
     except MootError as refusal:
         return [DoctorLine(TOPIC, BAD, f"{row.name}: {refusal.title}", str(next(iter(refusal.fix), "")))]
-    if known is None:
+    if cli is None:
         return [DoctorLine(TOPIC, OK, f"{row.name}: {program} is installed")]
-    return await _checked(row, program, known)
+    return await _check_cli(row, program, cli)
 
 
-async def _checked(row: AgentSettings, program: str, known: KnownCli) -> list[DoctorLine]:
+async def _check_cli(row: AgentSettings, program: str, cli: KnownCli) -> list[DoctorLine]:
     environ = environment(os.environ, row.environment)
     output = await _output_of([program, "--version"], environ)
     version = tuple(int(part) for part in re.findall(r"\d+", output)[:3])
-    if version < known.oldest:
-        wanted = ".".join(map(str, known.oldest))
+    if version < cli.oldest:
+        oldest = ".".join(map(str, cli.oldest))
         number = output.split()[0] if output else "says no version"
-        words = f"{row.name}: {program} {number}; {wanted} or newer is needed"
-        return [DoctorLine(TOPIC, BAD, words, known.install)]
-    offered = await _output_of([program, *known.help], environ)
-    missing = [flag for flag in known.flags if flag not in offered]
+        words = f"{row.name}: {program} {number}; {oldest} or newer is needed"
+        return [DoctorLine(TOPIC, BAD, words, cli.install)]
+    offered = await _output_of([program, *cli.help], environ)
+    missing = [flag for flag in cli.flags if flag not in offered]
     if missing:
         words = f"{row.name}: {program} {output.split()[0]} does not know {', '.join(missing)}"
-        return [DoctorLine(TOPIC, BAD, words, known.install)]
-    if row.credential is CliCredential.LOGIN and not (Path.home() / known.login).exists():
-        words = f"{row.name}: {program} seems not to be logged in (no ~/{known.login})"
-        return [DoctorLine(TOPIC, WARN, words, known.log_in)]
+        return [DoctorLine(TOPIC, BAD, words, cli.install)]
+    if row.credential is CliCredential.LOGIN and not (Path.home() / cli.login).exists():
+        words = f"{row.name}: {program} seems not to be logged in (no ~/{cli.login})"
+        return [DoctorLine(TOPIC, WARN, words, cli.log_in)]
     return [DoctorLine(TOPIC, OK, f"{row.name}: {program} {output.split()[0]} in {row.project}")]
 
 

@@ -1,4 +1,4 @@
-"""One line of `moot doctor`: what was looked at, how it stands, and what mends it."""
+"""One line of `moot doctor`: what was checked, its state, and what fixes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `moot doctor` says of a store that several machines use: who is there, who has which part, whose file rules."""
+"""What `moot doctor` says of a store shared by several machines: hosts, their partitions, and whose moot.toml leads."""
 
 from collections import Counter
 
@@ -11,25 +11,25 @@ from moot.wiring import postgres_of
 
 
 async def machines(home: Home) -> list[DoctorLine]:
-    """Nothing where all is on one machine; what is wrong with the store itself is said elsewhere."""
+    """No lines if everything is on one machine; another check covers the store itself."""
     try:
         settings = load(home)
         if postgres_of(settings) is None:
             return []
-        found = await health.users(home)
+        users = await health.users(home)
     except MootError:
         return []
     here = this_machine()
-    elsewhere = {host.machine for host in found.hosts} - {here}
-    lines = [DoctorLine("hosts", OK, f"{len(found.hosts)} on this and {len(elsewhere)} other machines")]
-    parts = Counter((share.grp.removeprefix("agent-"), share.place) for share in found.shares)
+    elsewhere = {host.machine for host in users.hosts} - {here}
+    lines = [DoctorLine("hosts", OK, f"{len(users.hosts)} on this and {len(elsewhere)} other machines")]
+    parts = Counter((share.grp.removeprefix("agent-"), share.place) for share in users.shares)
     lines += [
         DoctorLine("shares", OK, f"{agent}: {count} parts at {place}")
         for (agent, place), count in parts.items()
     ]
     mine = str(home.path)
-    if found.ruler is not None and not found.ruler.place.endswith(f":{mine}"):
-        text = f"links are kept as the moot.toml of {found.ruler.place} says"
+    if users.ruler is not None and not users.ruler.place.endswith(f":{mine}"):
+        text = f"links are kept as the moot.toml of {users.ruler.place} says"
         ignored = bool(settings.links)
         lines.append(
             DoctorLine(

@@ -18,7 +18,7 @@ from moot.settings import Home
 async def open_doors(
     hub: Hub, home: Home, facts: JsonObject, *, openly: bool = False
 ) -> AsyncIterator[Listening]:
-    """Until the block is left; `openly` where tokens may travel without TLS."""
+    """Open all doors until the block is left; `openly` allows tokens without TLS."""
     open_at_once = OpenAtOnce(hub.settings.limits.open_at_once)
     mcp = McpEndpoint(open_at_once)
     hub.openers[DOOR] = opener(hub, open_at_once)

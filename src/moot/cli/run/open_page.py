@@ -37,19 +37,19 @@ def open_(session: Session, page: str, only_print: bool, tui: bool) -> None:
         return
     home = home_of(session)
     hub = _hub_of(session, home)
-    made = with_hub(session, _code)
-    link = link_to(hub["url"], made, page)
+    code = with_hub(session, _code)
+    link = link_to(hub["url"], code, page)
     if session.json:
-        session.screen.data({"url": link, "participant": made.participant, "expires_at": made.expires_at})
+        session.screen.data({"url": link, "participant": code.participant, "expires_at": code.expires_at})
         return
-    opened = not only_print and _has_browser() and webbrowser.open(link)
+    is_opened = not only_print and _has_browser() and webbrowser.open(link)
     session.screen.say(link)
-    how = "opened in your browser" if opened else "open it in your browser"
-    session.screen.note(f"{how}; it signs in {made.participant}, once, within a minute")
+    how = "opened in your browser" if is_opened else "open it in your browser"
+    session.screen.note(f"{how}; it signs in {code.participant}, once, within a minute")
 
 
-def link_to(url: str, made: shapes.SignInCode, page: str = "") -> str:
-    return f"{url}/{page.strip('/')}#code={made.code}"
+def link_to(url: str, code: shapes.SignInCode, page: str = "") -> str:
+    return f"{url}/{page.strip('/')}#code={code.code}"
 
 
 async def _code(hub: Hub) -> shapes.SignInCode:
@@ -57,16 +57,18 @@ async def _code(hub: Hub) -> shapes.SignInCode:
 
 
 def _hub_of(session: Session, home: Home) -> JsonObject:
-    """The running hub; where none runs, one is started in the background."""
-    found = running_hub(home)
-    if found is not None and found.get("url"):
-        return found
+    """The running hub; if none runs, one is started in the background."""
+    hub = running_hub(home)
+    if hub is not None and hub.get("url"):
+        return hub
     from moot.hub.process import daemons  # noqa: PLC0415  only where none runs
 
     home.make()
-    started = asyncio.run(daemons.start_hub(home))
-    session.screen.note(f"hub started on {started['url']} (pid {started['pid']}; stop it with moot stop)")
-    return started
+    hub_started = asyncio.run(daemons.start_hub(home))
+    session.screen.note(
+        f"hub started on {hub_started['url']} (pid {hub_started['pid']}; stop it with moot stop)"
+    )
+    return hub_started
 
 
 def _has_browser() -> bool:

@@ -1,4 +1,4 @@
-"""`moot reload`: a running hub takes in moot.toml; where none runs, its links and agents are taken into the store."""
+"""`moot reload`: the running hub applies moot.toml; without a hub, its links and agents are written to the store."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ def reload(session: Session) -> None:
     A running hub also notices changes by itself. A broken file changes nothing. The other settings take effect when the
     hub starts.
     """
-    done = with_hub(session, lambda hub: hub.reload())
+    result = with_hub(session, lambda hub: hub.reload())
     if session.json:
-        session.screen.data(done.to_dict())
+        session.screen.data(result.to_dict())
         return
     hub = running_hub(home_of(session))
     by = f"the hub (pid {hub['pid']})" if hub is not None else "the home; no hub is running"
     session.screen.say(f"✓ moot.toml was read by {by}")
-    tell(session.screen, done)
+    tell(session.screen, result)
 
 
-def tell(screen: Screen, done: shapes.Reloaded) -> None:
-    """What is otherwise now, and what is not yet."""
-    if done.applied_at is not None:
-        screen.say(f"  nothing changed since {clock_time(done.applied_at)}, when the hub applied:")
-    elif not done.changes:
+def tell(screen: Screen, result: shapes.Reloaded) -> None:
+    """Say what has changed, and what needs a restart."""
+    if result.applied_at is not None:
+        screen.say(f"  nothing changed since {clock_time(result.applied_at)}, when the hub applied:")
+    elif not result.changes:
         screen.say("  nothing changed")
-    for change in done.changes or done.applied:
+    for change in result.changes or result.applied:
         screen.say(f"  {SIGNS[change.change]} {change.what:<8}{safe(change.text)}")
-    for key in done.restart:
+    for key in result.restart:
         screen.note(f"  {key} takes effect when the hub starts again: moot stop, then moot up")
-    for trouble in done.troubles:
+    for trouble in result.troubles:
         screen.note(f"  ! {safe(trouble)}")

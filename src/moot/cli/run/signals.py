@@ -1,4 +1,4 @@
-"""How a process that serves heeds signals: a first one drains it, a second one hurries; SIGHUP means a reload."""
+"""Signals of a serving process: the first one drains it, a second one stops it at once; SIGHUP reloads."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ TERMINAL = "/dev/tty"
 
 def end_of(hub: Hub) -> asyncio.Event:
     """Set by SIGINT, SIGTERM, or a terminal that is closed; a second signal gives running turns back at once. SIGHUP
-    while the terminal is there, or where there never was one, has moot.toml taken in.
+    while the terminal is there, or if there never was one, reloads moot.toml.
 
-    Called before anybody is told that the hub is up: from then on a signal may come.
+    Called before the hub is announced: from then on a signal may come.
     """
     stop = asyncio.Event()
     tasks: set[asyncio.Task[None]] = set()

@@ -35,36 +35,36 @@ def spawn(session: Session, template: str, name: str, project: str, task: str) -
     async def work(hub: Hub) -> shapes.Spawned:
         return await hub.spawn(template, name=name, project=project, task=task)
 
-    made = with_hub(session, work)
+    spawned = with_hub(session, work)
     if session.json:
-        session.screen.data(made.to_dict())
+        session.screen.data(spawned.to_dict())
         return
-    session.screen.say(f"{safe(made.agent)} was started from the template {made.template}")
-    if made.task is not None:
-        session.screen.say(f"it was given the task {made.task.id}")
+    session.screen.say(f"{safe(spawned.agent)} was started from the template {spawned.template}")
+    if spawned.task is not None:
+        session.screen.say(f"it was given the task {spawned.task.id}")
 
 
 @agents.command("tree", examples=("moot agents tree", "moot agents tree --json"))
 @click.pass_obj
 def tree(session: Session) -> None:
     """Show who started whom; agents that retired in the last day too."""
-    found = with_reading(session, lambda hub: hub.agents.tree())
+    rows = with_reading(session, lambda hub: hub.agents.tree())
     if session.json:
-        session.screen.data([one.to_dict() for one in found])
+        session.screen.data([one.to_dict() for one in rows])
         return
-    if not found:
+    if not rows:
         session.screen.note("no agents were started from templates")
-    for line in _lines(found):
+    for line in _lines(rows):
         session.screen.say(line)
 
 
-def _lines(found: list[shapes.Spawned]) -> Iterator[str]:
-    """Everybody below whoever started it."""
+def _lines(rows: list[shapes.Spawned]) -> Iterator[str]:
+    """Every agent below the one that started it."""
     children: dict[str, list[shapes.Spawned]] = {}
-    for one in found:
+    for one in rows:
         children.setdefault(one.by, []).append(one)
-    started = {one.agent for one in found}
-    for top in [by for by in children if by not in started]:
+    started_names = {one.agent for one in rows}
+    for top in [by for by in children if by not in started_names]:
         yield safe(top)
         yield from _below(top, children, 1)
 

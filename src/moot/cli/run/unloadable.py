@@ -1,6 +1,6 @@
-"""Agents of moot.toml that cannot be loaded: they are away until somebody mends it, and senders are told why.
+"""Agents of moot.toml that cannot be loaded: they are away until somebody fixes that, and senders are told why.
 
-Above: what hosts agents, and what tells how a message ended. Below: wiring says what is wrong with a row.
+Above: commands that host agents or report how a message ended. Below: wiring says what is wrong with a row.
 """
 
 from __future__ import annotations
@@ -31,43 +31,43 @@ def tell_broken(session: Session, broken: Iterable[Concern]) -> None:
             session.screen.note(f"  fix   {session.screen.command(first(concern.fix))}")
 
 
-async def explained(session: Session, hub: Hub, done: Outcome, *, loads: bool = True) -> Outcome:
-    """What came of a message, with why those who are away cannot be run. Where that holds for all who owe an answer,
-    it is known that none will come. Without `loads` no code of theirs is run for it."""
-    owing = [row.agent for row in done.why.agents if row.state == "owed"]
-    absent = [name for cause in done.causes if cause.rule == "away" for name in cause.agents]
+async def with_load_errors(session: Session, hub: Hub, outcome: Outcome, *, loads: bool = True) -> Outcome:
+    """The outcome, with the reasons why absent agents cannot be run. If that holds for all agents that owe an answer,
+    it failed: none will come. Without `loads`, no agent's code is run to find out."""
+    owing = [row.agent for row in outcome.why.agents if row.state == "owed"]
+    absent = [name for cause in outcome.causes if cause.rule == "away" for name in cause.agents]
     if not owing and not absent:
-        return done
+        return outcome
     broken = await _reasons(session, hub, [*owing, *absent], loads=loads)
     if not broken:
-        return done
-    others = [c for c in done.causes if c.rule != "away" or not set(c.agents) <= set(broken)]
-    hopeless = bool(owing) and set(owing) <= set(broken) and done.outcome in ("owed", "queued")
+        return outcome
+    others = [c for c in outcome.causes if c.rule != "away" or not set(c.agents) <= set(broken)]
+    hopeless = bool(owing) and set(owing) <= set(broken) and outcome.outcome in ("owed", "queued")
     return structs.replace(
-        done,
-        outcome="failed" if hopeless else done.outcome,
-        away=tuple(away for away in done.away if away.agent.name not in broken),
+        outcome,
+        outcome="failed" if hopeless else outcome.outcome,
+        away=tuple(away for away in outcome.away if away.agent.name not in broken),
         causes=(*others, *broken.values()),
     )
 
 
 async def _reasons(session: Session, hub: Hub, names: Sequence[str], *, loads: bool) -> dict[str, Cause]:
-    """Of these agents, those that cannot be run, with the reason; who runs elsewhere is not ours to load."""
-    found: dict[str, Cause] = {}
+    """The agents that cannot be run, with the reason; outside agents are not ours to load."""
+    causes_found: dict[str, Cause] = {}
     for name in dict.fromkeys(names):
         agent = await hub.agents.get(name)
         if agent.kind == "external":
             continue
         rows = {row.name: row for row in hub.settings.agents if _is_loaded_here(row)}
-        row = next((rows[known] for known in (agent.name, *agent.aliases) if known in rows), None)
+        row = next((rows[alias] for alias in (agent.name, *agent.aliases) if alias in rows), None)
         if row is None:
             continue
         for concern in _obstacles(hub.settings, row, home_of(session), loads=loads):
             text = concern.text.removeprefix(f"agent {row.name}: ")
-            found[agent.name] = Cause(
+            causes_found[agent.name] = Cause(
                 (agent.name,), "away", f"{agent.name} is away: {text}", first(concern.fix)
             )
-    return found
+    return causes_found
 
 
 def _is_loaded_here(row: AgentSettings) -> bool:
@@ -75,8 +75,7 @@ def _is_loaded_here(row: AgentSettings) -> bool:
 
 
 def _obstacles(settings: Settings, row: AgentSettings, home: Home, *, loads: bool) -> list[Concern]:
-    """Why this agent can be run by no process. A CLI's program may be on the PATH of another one: it is not looked
-    for."""
+    """Why no process can run this agent. A CLI's program may be on another process's PATH, so it is not looked for."""
     from moot.wiring import concerns, loaded  # noqa: PLC0415  heavy, and only where an agent is away
 
     if is_cli(row.brain):

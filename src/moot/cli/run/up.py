@@ -19,7 +19,7 @@ from moot.cli.run.doctor_bridge import not_started
 from moot.cli.run.examples import claude_line, curl_line
 from moot.cli.run.reload import tell as tell_changes
 from moot.cli.run.signals import end_of
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.cli.terminal.screen import hollow
 from moot.hub import Hub
 from moot.hub.process import daemons
@@ -53,30 +53,30 @@ def up(
     os.environ.update({name: str(value) for name, value in overrides.items() if value is not None})
     home = home_of(session)
     if detach:
-        _detached(session, home, ["--without-tls"] if without_tls else [])
+        _start_detached(session, home, ["--without-tls"] if without_tls else [])
         return
     tune_process()
     with HubLock(home) as lock:
         run(hosting(session, home, lock, drain=drain, openly=without_tls))
 
 
-def _detached(session: Session, home: Home, flags: list[str]) -> None:
-    """The same hub as a process of its own."""
+def _start_detached(session: Session, home: Home, flags: list[str]) -> None:
+    """Start the hub as a process of its own."""
     settings = load(
         home
     )  # a broken moot.toml is named here, with its line, not by the log of what did not start
     with HubLock(home):
-        pass  # refuses at once where one runs
+        pass  # refuses at once if a hub runs
     announcement = asyncio.run(daemons.start_hub(home, flags))
     if session.json:
         session.screen.data(announcement)
         return
     say = session.screen.say
-    say(f"hub up on {shown(home.path)} (pid {announcement['pid']})")
+    say(f"hub up on {tilde_path(home.path)} (pid {announcement['pid']})")
     say(f"  page   {announcement['url']}        sign in   {session.screen.command('moot open')}")
     say(f"  try    {curl_line(home, announcement['url'])}")
     _tell_concerns(session, home, settings)
-    say(f"  log    {shown(home.logs / 'hub.log')}        stop   {session.screen.command('moot stop')}")
+    say(f"  log    {tilde_path(home.logs / 'hub.log')}        stop   {session.screen.command('moot stop')}")
 
 
 @leaf("stop", examples=("moot stop", "moot stop --all"))
@@ -115,7 +115,7 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
             announcement = lock.announce(instance, (at.host, at.port, at.url))
             if session.json:
                 screen.data(announcement)
-                for one in broken:  # notes are for people; this is on stderr all the same
+                for one in broken:  # not a note, which --quiet would hide
                     log.warning(one.text, action="agent_unloadable", agent=one.agent)
             else:
                 _tell(session, home, settings, [spec.name for spec in specs])
@@ -134,7 +134,7 @@ async def hosting(session: Session, home: Home, lock: HubLock, *, drain: float, 
 
 
 async def _tell_reloads(session: Session, hub: Hub) -> None:
-    """What became of changes to moot.toml; of a broken one the log tells."""
+    """Report changes to moot.toml that were applied; a broken file is in the log."""
     async for event in hub.events(types=(EventType.CONFIG_RELOADED,)):
         session.screen.note("moot.toml was read again")
         tell_changes(session.screen, convert(event.body, shapes.Reloaded))
@@ -143,7 +143,7 @@ async def _tell_reloads(session: Session, hub: Hub) -> None:
 def _tell(session: Session, home: Home, settings: Settings, hosted: list[str]) -> None:
     screen = session.screen
     names = "   ".join(screen.name(name, hollow(MARKS[0])) for name in hosted)
-    screen.say(f"hub up on {shown(home.path)}")
+    screen.say(f"hub up on {tilde_path(home.path)}")
     nobody = "none of its agents can be started" if settings.agents else "moot.toml has no agents"
     screen.say(f"  hosts  {names}" if hosted else f"  hosts  nobody: {nobody}")
     for key in not_yet(settings):

@@ -1,4 +1,4 @@
-"""What `moot` alone says: where things stand, and what to type next."""
+"""What `moot` alone prints: the state of things, and what to type next."""
 
 import os
 from pathlib import Path
@@ -43,14 +43,14 @@ def _nothing_yet(session: Session, home: Path) -> None:
     _list(screen, FIRST)
     from moot.peek import is_there  # noqa: PLC0415  help and version do without it
 
-    written = "" if is_there(home) else " (nothing written yet)"
-    screen.say(f"Data would live in {shown(home)}{written}.    More: moot --help")
+    written_words = "" if is_there(home) else " (nothing written yet)"
+    screen.say(f"Data would live in {tilde_path(home)}{written_words}.    More: moot --help")
 
 
 def _set_up(session: Session, home: Path) -> None:
     screen = session.screen
     _list(screen, USUAL)
-    screen.say(f"Data lives in {shown(home)}.    More: moot --help")
+    screen.say(f"Data lives in {tilde_path(home)}.    More: moot --help")
 
 
 def _list(screen: Screen, commands: dict[str, str]) -> None:
@@ -59,8 +59,8 @@ def _list(screen: Screen, commands: dict[str, str]) -> None:
     screen.say("\n".join(f"  {way:<{width}}     {meaning}" for way, meaning in meanings.items()) + "\n")
 
 
-def shown(path: Path | str) -> str:
-    """A path as people write it; an address as it is."""
+def tilde_path(path: Path | str) -> str:
+    """A path with ~ for the person's home; an address is unchanged."""
     mine = os.path.expanduser("~")
     text = str(path)
     return f"~{text[len(mine) :]}" if mine != "/" and text.startswith(f"{mine}/") else text

@@ -1,4 +1,4 @@
-"""What to say of a message for somebody who is away: it waits, since when, and what would bring them back."""
+"""Notices about messages for absent agents: that they wait, since when, and what would bring the agent back."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
 
 
 async def to_bring_back(hub: Hub, agents: Sequence[shapes.Agent]) -> str:
-    """The command that brings those who are away back, as far as one can; empty where none does.
+    """The command that brings absent agents back; empty if none does.
 
-    Moot starts the agents of moot.toml. A coding CLI is woken by its hooks; a program that hosts agents, or speaks for
-    one, is somebody else's to start.
+    Moot starts the agents of moot.toml. A coding CLI is woken by its hooks; other programs are not Moot's to start.
     """
     rows = {row.name for row in hub.settings.agents if can_run(row)}
     here = [agent.name for agent in agents if not rows.isdisjoint((agent.name, *agent.aliases))]
     if here:
         return f"moot agent start {' '.join(here)}"
     outside = {agent.name for agent in agents if agent.kind == "external"}
-    came = {each.client for each in await hub.agents.arrivals() if each.name in outside} if outside else set()
-    clients = [client for client in WAKEABLE if client in came]
+    clients_seen = (
+        {each.client for each in await hub.agents.arrivals() if each.name in outside} if outside else set()
+    )
+    clients = [client for client in WAKEABLE if client in clients_seen]
     return f"moot mcp install --wake {' '.join(clients)}" if clients else ""
 
 
-async def unwoken(hub: Hub, why: shapes.Why) -> list[str]:
-    """A line or two for each agent that came by a client and cannot be woken now (E502)."""
+async def sleeping_notices(hub: Hub, why: shapes.Why) -> list[str]:
+    """Lines for each agent that came by a client and cannot be woken now (E502)."""
     owed = {row.agent for row in why.agents if row.state == "owed"}
-    came = (
+    client_of = (
         {each.name: each.client for each in await hub.agents.arrivals() if each.name in owed} if owed else {}
     )
     lines: list[str] = []
-    for name, client in came.items():
+    for name, client in client_of.items():
         agent = await hub.agents.get(name)
         if agent.reachability not in ("away", "on-demand"):
             continue

@@ -9,11 +9,11 @@ import click
 from msgspec import Struct
 
 from moot.cli.frame import resolve
-from moot.cli.frame.hub_access import opened_hub
+from moot.cli.frame.hub_access import open_hub
 from moot.cli.frame.params import SECONDS, Leaf
 from moot.cli.frame.session import Session
 from moot.cli.talk.follow import Outcome
-from moot.cli.talk.outcome import posted, report
+from moot.cli.talk.outcome import post_and_wait, report
 from moot.cli.terminal.standard_input import message_text
 from moot.errors import NotFound
 from moot.model.intent import Intent
@@ -25,7 +25,7 @@ TEXT = "moot.ask.text"
 
 
 class AskLeaf(Leaf):
-    """Words before `--` are agents, words behind it the question."""
+    """Words before `--` are agents, words after it the question."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args:
@@ -90,22 +90,24 @@ class AskOptions(Struct, frozen=True):
 
 
 async def asking(session: Session, names: list[str], text: str, options: AskOptions) -> Outcome:
-    """One agent in its own conversation with you; several in the one of all of you, each forced to answer."""
-    async with opened_hub(session) as hub:
+    """Ask one agent in your direct conversation; several in a conversation of all, each forced to answer."""
+    async with open_hub(session) as hub:
         voice = hub.acting_as(options.speaker) if options.speaker else hub
         names = await resolve.agents(hub, resolve.names_in(names))
         where = await voice.conversations.implicit(names, text=text)
         message: JsonObject = {"correlation_id": f"q{uuid4().hex}"}
-        shape = wanted_shape(options)
+        shape = requested_shape(options)
         if shape is not None:
             message |= {"intent": Intent.ASK.value, "shape": shape}
         if where.kind == "group":
             message |= {"force": names, "max_turns": len(set(names))}
-        return await posted(session, voice, where, text, wait=options.timeout, plain=options.plain, **message)
+        return await post_and_wait(
+            session, voice, where, text, wait=options.timeout, plain=options.plain, **message
+        )
 
 
-def wanted_shape(options: AskOptions) -> JsonObject | None:
-    """What the answer must look like, if that was said."""
+def requested_shape(options: AskOptions) -> JsonObject | None:
+    """The shape that the answer must have, if one was given."""
     if options.choices and options.shape is not None:
         raise click.UsageError("--choice and --shape cannot be combined")
     if options.choices:

@@ -10,7 +10,7 @@ from moot import shapes
 from moot.cli.frame.hints import first
 from moot.cli.frame.session import Session
 from moot.cli.talk.follow import Outcome
-from moot.cli.talk.unanswered import is_paused, listed
+from moot.cli.talk.unanswered import is_paused, joined_names
 from moot.cli.terminal.phrases import title
 from moot.cli.terminal.screen import safe
 from moot.errors import Braked
@@ -20,9 +20,9 @@ from moot.model.conversation import WITH_ROUNDS
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-CHAIN_SHOWN = 3
-LINE_SHOWN = 70
-LOOKED_BACK = 12
+MAX_CHAIN_LINES = 3
+MAX_LINE_CHARACTERS = 70
+MAX_LOOKBACK = 12
 """More than may pass between two agents in a minute."""
 ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -30,7 +30,7 @@ ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh
 async def warn(
     session: Session, hub: Hub, where: shapes.Conversation, receipt: Receipt, *, in_chat: bool = False
 ) -> None:
-    """What the sender should know about a message that was taken."""
+    """Tell the sender what there is to know about an accepted message."""
     if session.json:
         return
     for warning in receipt.warnings:
@@ -44,12 +44,12 @@ async def warn(
     resting = [part.agent for part in receipt.deliveries if is_paused(part)]
     if resting and any(part.duty in ("must", "may") for part in receipt.deliveries):
         are = "is" if len(resting) == 1 else "are"
-        session.screen.note(f"{listed(resting)} {are} paused and will not answer")
+        session.screen.note(f"{joined_names(resting)} {are} paused and will not answer")
         session.screen.note(f"  fix   {session.screen.command('moot resume ' + ' '.join(resting))}")
     for part in receipt.deliveries:
         if part.delayed_ms:
             cooling = where.kind in WITH_ROUNDS
-            session.screen.note(_cooling(where, part) if cooling else await _held(hub, receipt, part))
+            session.screen.note(_cooling(where, part) if cooling else await _held_notice(hub, receipt, part))
 
 
 def _more_turns(where: shapes.Conversation, turns: int, *, in_chat: bool) -> str:
@@ -60,7 +60,7 @@ def _more_turns(where: shapes.Conversation, turns: int, *, in_chat: bool) -> str
 
 
 def _cooling(where: shapes.Conversation, part: Delivery) -> str:
-    """In a group it is the agent that has to wait, whoever writes to it."""
+    """A notice for groups, in which the agent has to wait whoever writes to it."""
     seconds = where.settings["cooldown_seconds"]
     return (
         f"held {part.delayed_ms / 1000:.1f} s: {part.agent} spoke a moment ago, and may speak here "
@@ -68,8 +68,8 @@ def _cooling(where: shapes.Conversation, part: Delivery) -> str:
     )
 
 
-async def _held(hub: Hub, receipt: Receipt, part: Delivery) -> str:
-    """How long, why, and until when: messages from one agent to another came in quick succession."""
+async def _held_notice(hub: Hub, receipt: Receipt, part: Delivery) -> str:
+    """A notice that messages between two agents came too quickly: how long it is held, why, and until when."""
     window = hub.settings.limits.pair_window_seconds
     moments = [datetime.fromisoformat(m.at) for m in await _own(hub, receipt) if m.at]
     gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(moments)]
@@ -84,24 +84,24 @@ async def _held(hub: Hub, receipt: Receipt, part: Delivery) -> str:
 
 async def _own(hub: Hub, receipt: Receipt) -> list[shapes.Message]:
     """The sender's newest messages here, up to this one."""
-    first = max(0, receipt.seq - 2 * LOOKED_BACK)
-    found = await hub.messages(receipt.conversation, after=first, before=receipt.seq + 1)
-    return [message for message in found if message.sender == receipt.sender]
+    first = max(0, receipt.seq - 2 * MAX_LOOKBACK)
+    messages = await hub.messages(receipt.conversation, after=first, before=receipt.seq + 1)
+    return [message for message in messages if message.sender == receipt.sender]
 
 
-def paused(done: Outcome) -> Braked:
-    """A chain that was stopped, with how it ended and the way out."""
-    last = [f"{reply.sender}: {_first_line(reply.text)}" for reply in done.replies[-CHAIN_SHOWN:]]
+def braked_error(outcome: Outcome) -> Braked:
+    """The error for a chain that a brake stopped, with its last lines and the way out."""
+    last = [f"{reply.sender}: {_first_line(reply.text)}" for reply in outcome.replies[-MAX_CHAIN_LINES:]]
     return Braked(
-        f"{title(done.where)} stopped after {len(done.replies)} agent turns without a human",
+        f"{title(outcome.where)} stopped after {len(outcome.replies)} agent turns without a human",
         detail="\n".join(last),
-        fix=(f"moot conv continue {done.where.name}", "/continue"),
-        rule=done.brake.metadata["rule"] if done.brake is not None else "",
-        conversation=done.where.id,
-        root=done.receipt.root,
+        fix=(f"moot conv continue {outcome.where.name}", "/continue"),
+        rule=outcome.brake.metadata["rule"] if outcome.brake is not None else "",
+        conversation=outcome.where.id,
+        root=outcome.receipt.root,
     )
 
 
 def _first_line(text: str) -> str:
     first = safe(text.strip().splitlines()[0])
-    return first if len(first) <= LINE_SHOWN else f"{first[:LINE_SHOWN]}…"
+    return first if len(first) <= MAX_LINE_CHARACTERS else f"{first[:MAX_LINE_CHARACTERS]}…"

@@ -14,13 +14,13 @@ from msgspec import Struct
 from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.exit_codes import OK
-from moot.cli.frame.hub_access import host_the_absent, opened_hub, with_hub, with_reading
+from moot.cli.frame.hub_access import host_the_absent, open_hub, with_hub, with_reading
 from moot.cli.frame.params import AT_LEAST_0, AT_LEAST_1, SECONDS, leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.unloadable import tell_broken
 from moot.cli.talk.dialogue import Dialogue
 from moot.cli.talk.follow import FollowedConversation, Outcome, TalkView
-from moot.cli.talk.outcome import WAIT_SECONDS, chips, posted, report, view_for
+from moot.cli.talk.outcome import WAIT_SECONDS, chips, post_and_wait, report, view_for
 from moot.cli.terminal.phrases import agents_in, is_agent, line, marks_of, reason_for, title
 from moot.cli.terminal.screen import hollow
 from moot.cli.terminal.standard_input import message_text
@@ -33,7 +33,7 @@ from moot.rules.words import slash
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-SHOWN = 10
+DEFAULT_MESSAGES = 10
 LEFT = "left the chat. Agents still at work continue; moot chat shows their replies."
 
 
@@ -47,7 +47,11 @@ LEFT = "left the chat. Agents still at work continue; moot chat shows their repl
     "-m", "--message", metavar="TEXT", help="Send this, print the replies and exit; - reads standard input."
 )
 @click.option(
-    "--last", type=AT_LEAST_0, default=SHOWN, metavar="N", help="Show the last N messages (default 10)."
+    "--last",
+    type=AT_LEAST_0,
+    default=DEFAULT_MESSAGES,
+    metavar="N",
+    help="Show the last N messages (default 10).",
 )
 @click.option("--once", is_flag=True, help="Send one message, print its replies and exit.")
 @click.option("--max-turns", type=AT_LEAST_1, metavar="N", help="Maximum number of agent turns per message.")
@@ -60,26 +64,26 @@ LEFT = "left the chat. Agents still at work continue; moot chat shows their repl
 )
 def chat(session: Session, **options: Any) -> int:
     """Chat with agents, or in a conversation. Piped input is appended to the text."""
-    chosen = ChatOptions(**options)
-    if chosen.conv is None and not chosen.agents:
+    chat_options = ChatOptions(**options)
+    if chat_options.conv is None and not chat_options.agents:
         raise with_whom([agent.name for agent in with_reading(session, lambda hub: hub.agents.list())])
-    if chosen.message is not None and chosen.text_words:
+    if chat_options.message is not None and chat_options.text_words:
         raise click.UsageError("the text is given twice: as words and with -m")
-    if chosen.plain:
+    if chat_options.plain:
         session.screen.only_append()
-    text = chosen.text_words if chosen.message is None else (chosen.message,)
+    text = chat_options.text_words if chat_options.message is None else (chat_options.message,)
     if not text and session.json:
         raise click.UsageError("--json cannot be interactive: give the text with -m")
-    done = asyncio.run(chatting(session, chosen, one_shot(session, text) if text else None))
-    return OK if done is None else report(session, done)
+    outcome = asyncio.run(chatting(session, chat_options, one_shot(session, text) if text else None))
+    return OK if outcome is None else report(session, outcome)
 
 
 def open_newest(session: Session, name: str) -> None:
-    """The chat in a conversation, or in the one where something was said last; the others are one key away."""
+    """Chat in a conversation, by default the one with the newest message; the others are one key away."""
     if session.json:
         raise click.UsageError("--json cannot be interactive")
     name = name or with_hub(session, _newest_place)
-    options = ChatOptions((), name, None, SHOWN, False, None, False, None, WAIT_SECONDS)
+    options = ChatOptions((), name, None, DEFAULT_MESSAGES, False, None, False, None, WAIT_SECONDS)
     asyncio.run(chatting(session, options, None))
 
 
@@ -97,7 +101,7 @@ async def _newest_place(hub: Hub) -> str:
 
 
 def one_shot(session: Session, words: tuple[str, ...]) -> slash.Say | slash.Command:
-    """A message, with what is piped in behind it, or a command of the chat; what is piped is never a command."""
+    """A message, with piped input after it, or a chat command; piped input is never a command."""
     waits = words[-1:] if words[-1] == "-" else ()
     typed = slash.parse(" ".join(words[: len(words) - len(waits)]))
     if isinstance(typed, slash.Say):
@@ -108,7 +112,7 @@ def one_shot(session: Session, words: tuple[str, ...]) -> slash.Say | slash.Comm
 
 
 def with_whom(names: list[str]) -> BadValue:
-    """Nobody was named: those who could be."""
+    """The error when no agent is named, with the agents there are."""
     if not names:
         return BadValue("no agent given, and there are none yet", fix=("moot init", "moot demo"))
     ways = (f"moot chat {names[0]}", "moot chat --conv NAME")
@@ -128,7 +132,7 @@ class ChatOptions(Struct, frozen=True):
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """With whom: all words, unless a conversation is named, up to a command; no name begins with a slash."""
+        """The agents: all words up to a slash command, unless a conversation is named."""
         return (
             tuple(takewhile(lambda word: not word.startswith("/"), self.words)) if self.conv is None else ()
         )
@@ -144,37 +148,37 @@ async def chatting(
     is_full = typed is None and not options.once and launch.why_not(session, plain=options.plain) is None
     door = DoorName.TUI if is_full else DoorName.CLI
     async with AsyncExitStack() as hubs:
-        hub = await hubs.enter_async_context(opened_hub(session, door=door))
+        hub = await hubs.enter_async_context(open_hub(session, door=door))
         voice = hub.acting_as(options.speaker) if options.speaker else hub
         if options.conv:
             where = await resolve.place(hub, options.conv, may_be_made=True)
         else:
             typed_names = resolve.names_in(options.agents)
             names = await resolve.agents(hub, typed_names)
-            for line_ in resolve.taken_for(typed_names, names):
+            for line_ in resolve.prefix_notes(typed_names, names):
                 session.screen.note(line_)
             text = typed.text if isinstance(typed, slash.Say) else None
             where = await voice.conversations.implicit(names, text=text)
-            await _tell_removed(session, hub, names)
+            await _warn_of_removed(session, hub, names)
         if isinstance(typed, slash.Say):
             limits = {"max_turns": options.max_turns}
-            return await posted(
+            return await post_and_wait(
                 session, voice, where, typed.text, wait=options.timeout, plain=options.plain, **limits
             )
         tell_broken(session, await host_the_absent(hub, session))
 
-        async def found_again() -> Hub:
-            """The hub that runs now, or one of our own."""
-            hub = await hubs.enter_async_context(opened_hub(session, door=door))
+        async def reconnect() -> Hub:
+            """The hub that runs now, or one in this process."""
+            hub = await hubs.enter_async_context(open_hub(session, door=door))
             await host_the_absent(hub, session)
             return hub.acting_as(options.speaker) if options.speaker else hub
 
-        if typed is None and await _full_screen(session, voice, where, options, found_again):
+        if typed is None and await _full_screen(session, voice, where, options, reconnect):
             return None
         talk = FollowedConversation(voice, where, view_for(session, voice, where, plain=options.plain))
 
         async def reopen() -> tuple[Hub, TalkView]:
-            voice = await found_again()
+            voice = await reconnect()
             return voice, view_for(session, voice, talk.conversation, plain=options.plain)
 
         dialogue = Dialogue(session, talk, max_turns=options.max_turns, reopen=reopen)
@@ -184,8 +188,8 @@ async def chatting(
             session.left = LEFT
             try:
                 await (dialogue.run(once=options.once) if typed is None else dialogue.command(typed))
-            finally:  # also where the person leaves by Ctrl+C: what was shown is read
-                with suppress(HubAbsent):  # it is only unread then
+            finally:  # also after Ctrl+C: what was shown counts as read
+                with suppress(HubAbsent):  # without a hub the messages stay unread
                     await talk.read()
         return None
 
@@ -197,11 +201,11 @@ async def _full_screen(
     options: ChatOptions,
     reopen: Callable[[], Awaitable[Hub]],
 ) -> bool:
-    """Until the person leaves; False where the chat cannot have the whole terminal."""
-    refused = "" if options.once else launch.why_not(session, plain=options.plain)
-    if refused is not None:
-        if refused:
-            session.screen.note(refused)
+    """Chat until the person leaves; False if the chat cannot have the whole terminal."""
+    reason = "" if options.once else launch.why_not(session, plain=options.plain)
+    if reason is not None:
+        if reason:
+            session.screen.note(reason)
         return False
     from moot.cli.tui.chat_room import ChatPlan  # noqa: PLC0415  heavy
 
@@ -214,8 +218,8 @@ async def _full_screen(
     return True
 
 
-async def _tell_removed(session: Session, hub: Hub, names: list[str]) -> None:
-    """Of one alone the receipt tells; among several nobody would notice."""
+async def _warn_of_removed(session: Session, hub: Hub, names: list[str]) -> None:
+    """Warn of removed agents among several; for a single one the receipt says it."""
     for name in names if len(names) > 1 else ():
         if (await hub.agents.get(name)).activity["state"] == "removed":
             again = session.screen.command(f"moot agents new {name}")

@@ -1,4 +1,4 @@
-"""`moot demo`: a team that talks without a key, in a home of its own. On a terminal the person joins in."""
+"""`moot demo`: a team that talks without a key, in a separate home. On a terminal the person can join in."""
 
 import asyncio
 import shutil
@@ -16,7 +16,7 @@ from moot.cli.frame.hub_access import home_of, set_up_logs
 from moot.cli.frame.params import leaf
 from moot.cli.frame.session import Session
 from moot.cli.run.examples import claude_line, curl_line
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.cli.talk.demo_clis import SIGN as CODING_SIGN
 from moot.cli.talk.demo_clis import CodingTour, projects_of
 from moot.cli.talk.demo_support import SIGN as SUPPORT_SIGN
@@ -38,7 +38,7 @@ from moot.wiring import configured_agents
 WIDTH = 72
 IN_BROWSER = "In your browser (this link signs in once, within ten minutes):"
 PAGE_SECONDS = 600.0
-"""For reading what the demo says first."""
+"""Time to read what the demo says first."""
 DEMO_BRAIN = "demo/1"
 FAKE_MODEL = "fake model"
 SUPPORT, CODING = "support", "coding"
@@ -84,7 +84,7 @@ def toml_for(url: str) -> str:
 
 
 class Story:
-    """A tour: who is in it, what the person says first, and what one was to see."""
+    """A tour: its agents, the person's first message, and what it shows."""
 
     def __init__(
         self, name: str, members: tuple[str, ...], opening: str, lesson: str, **settings: object
@@ -151,20 +151,20 @@ def demo(session: Session, tour: str, with_fake_model: bool, reset: bool, **opti
 
 
 async def _with_model(show: "Demo") -> None:
-    """The whole way a real model would go: prompts, sockets, streaming, usage."""
+    """Play with a fake model server: prompts, sockets, streaming and usage are real."""
     async with fake_model() as url:
         show.toml, show.brain = toml_for(url), FAKE_MODEL
         await show.run(fast=False)
 
 
 def _reset(session: Session, *paths: Path) -> None:
-    there = [path for path in paths if path.exists()] or [*paths[:1]]
-    for path in there:
+    existing = [path for path in paths if path.exists()] or [*paths[:1]]
+    for path in existing:
         _remove(path)
     if session.json:
-        session.screen.data({"removed": str(there[0]), "all": [str(path) for path in there]})
-    for path in there:
-        session.screen.say(f"removed {shown(path)}")
+        session.screen.data({"removed": str(existing[0]), "all": [str(path) for path in existing]})
+    for path in existing:
+        session.screen.say(f"removed {tilde_path(path)}")
 
 
 def _remove(path: Path) -> None:
@@ -199,41 +199,41 @@ class Demo:
         if self.brain == FAKE_MODEL or not self._home.toml.exists():
             self._home.toml.write_text(self.toml, encoding="utf-8")
         agents = configured_agents(load(self._home), self._home, fast=fast)
-        with ExitStack() as held:
-            await self._played(agents, self._hub_lock(held))
+        with ExitStack() as stack:
+            await self._play(agents, self._hub_lock(stack))
 
-    def _hub_lock(self, held: ExitStack) -> HubLock | None:
-        """Where a person stays, the demo is a hub that other programs can reach, unless another demo is."""
+    def _hub_lock(self, stack: ExitStack) -> HubLock | None:
+        """On a terminal the demo is a hub that other programs can reach, unless another demo runs."""
         if not self._session.is_terminal or self._session.json:
             return None
         with suppress(HubRunning):
-            return held.enter_context(HubLock(self._home))
+            return stack.enter_context(HubLock(self._home))
         return None
 
-    async def _played(self, agents: list[AgentSpec], lock: HubLock | None) -> None:
+    async def _play(self, agents: list[AgentSpec], lock: HubLock | None) -> None:
         socket = self._home.hub_sock if lock is not None else None
-        self._session.home_option = str(self._home.path)  # what is typed in the chat is about this home
+        self._session.home_option = str(self._home.path)  # commands typed in the chat use this home
         async with Hub.open(self._home.path, agents=agents, socket=socket) as hub:
             where = await self._fresh(hub)
-            refused = launch.why_not(self._session, plain=self._plain)
-            if refused is None:
+            reason = launch.why_not(self._session, plain=self._plain)
+            if reason is None:
                 await self._on_whole_screen(hub, where, lock)
                 return
-            if refused:
-                self._screen.note(refused)
+            if reason:
+                self._screen.note(reason)
             self._introduce(where)
             talk = FollowedConversation(hub, where, self._view(hub, where))
             dialogue = Dialogue(self._session, talk, self._note)
             async with talk.following(), dialogue.keyboard():
-                done = await self._open(hub, dialogue)
+                outcome = await self._say_opening(hub, dialogue)
                 if self._session.json:
-                    await self._answer(hub, where, done)
+                    await self._answer(hub, where, outcome)
                 elif lock is not None:
                     await self._join_in_with_doors_open(hub, dialogue, lock)
                 elif self._session.is_terminal:
                     await self._join_in(dialogue)
                 else:
-                    await self._explain(dialogue, done)
+                    await self._explain(dialogue, outcome)
 
     async def _fresh(self, hub: Hub) -> shapes.Conversation:
         """Every demo begins anew; earlier ones stay readable in the archive."""
@@ -256,7 +256,7 @@ class Demo:
 
         before = (
             f"DEMO  Scripted replies by {self._made_by} and nothing leaves this machine. Separate home: "
-            f"{shown(self._home.path)} (remove it with: moot demo --reset)"
+            f"{tilde_path(self._home.path)} (remove it with: moot demo --reset)"
         )
         after = [self._story.lesson, f"Next: type something · /why · /help · {self._other_tour}"]
         async with AsyncExitStack() as doors:
@@ -279,7 +279,7 @@ class Demo:
         say = self._screen.say
         say(f"{self._screen.strong('DEMO')}  Scripted replies by {self._made_by} and nothing")
         say("      leaves this machine.")
-        say(f"      Separate home: {shown(self._home.path)}   (remove it with: moot demo --reset)\n")
+        say(f"      Separate home: {tilde_path(self._home.path)}   (remove it with: moot demo --reset)\n")
         who = "   ".join(self._screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
         say(f"{self._screen.strong(title(where))}   {who}")
         self._rule()
@@ -297,15 +297,15 @@ class Demo:
         chips = dict.fromkeys(self._story.members, "demo")
         return Streaming(self._screen, hub, marks, chips, after=0.0)
 
-    async def _open(self, hub: Hub, dialogue: Dialogue) -> Outcome:
+    async def _say_opening(self, hub: Hub, dialogue: Dialogue) -> Outcome:
         at = clock_time(shapes.when(time.time()))
         self._screen.say(
             f"you, {at}:\n{self._story.opening}" if self._plain else f"you ▸ {self._story.opening}"
         )
-        done = await dialogue.say(self._story.opening)
+        outcome = await dialogue.say(self._story.opening)
         self._rule()
         self._screen.say(self._story.lesson)
-        return done
+        return outcome
 
     async def _join_in(self, dialogue: Dialogue) -> None:
         self._session.left = "left the demo."
@@ -318,7 +318,7 @@ class Demo:
 
     @asynccontextmanager
     async def _doors(self, hub: Hub, lock: HubLock) -> AsyncIterator[str]:
-        """While the block lasts, others come in at this address."""
+        """Open the doors during the block; yields the address."""
         from moot.cli.run.doors import open_doors  # noqa: PLC0415  heavy, and the story comes first
 
         instance = f"i{uuid4().hex[:12]}"
@@ -328,7 +328,7 @@ class Demo:
             yield at.url
 
     async def _page(self, hub: Hub, url: str) -> str:
-        """The page's address, which signs in whoever opens it first."""
+        """The page's address, with a link that signs in once."""
         return f"{url}{(await hub.agents.sign_in_code(hub.name, seconds=PAGE_SECONDS)).path}"
 
     async def _join_in_with_doors_open(self, hub: Hub, dialogue: Dialogue, lock: HubLock) -> None:
@@ -339,17 +339,17 @@ class Demo:
             self._screen.say(f"{IN_BROWSER}\n  {await self._page(hub, url)}")
             await self._join_in(dialogue)
 
-    async def _explain(self, dialogue: Dialogue, done: Outcome) -> None:
+    async def _explain(self, dialogue: Dialogue, outcome: Outcome) -> None:
         self._screen.say("\nWhy each agent spoke or stayed silent (moot why, or /why in a chat):")
-        await dialogue.why(str(done.receipt.seq))
-        stopped = any(row.duty == "blocked" for row in done.last.agents)
-        if stopped:
-            await dialogue.why(done.last.message.rpartition(":")[2])
+        await dialogue.why(str(outcome.receipt.seq))
+        is_stopped = any(row.duty == "blocked" for row in outcome.last.agents)
+        if is_stopped:
+            await dialogue.why(outcome.last.message.rpartition(":")[2])
             self._screen.say("\nTo resume them: /continue in a chat, or")
-            self._screen.say(f"  moot --home {shown(self._home.path)} conv continue {self._story.name}")
+            self._screen.say(f"  moot --home {tilde_path(self._home.path)} conv continue {self._story.name}")
         self._screen.say("\nTo join in, run moot demo in a terminal.")
 
-    async def _answer(self, hub: Hub, where: shapes.Conversation, done: Outcome) -> None:
+    async def _answer(self, hub: Hub, where: shapes.Conversation, outcome: Outcome) -> None:
         cap = int(where.settings["max_agent_turns_per_message"])
         messages = await hub.newest(where.id)
         self._screen.data(
@@ -357,7 +357,7 @@ class Demo:
                 "brain": self.brain,
                 "conversation": where.to_dict(),
                 "messages": [message.to_dict() for message in messages],
-                "why": done.why.to_dict(),
-                "ended": round_line(done.why, done.last, len(done.replies), cap),
+                "why": outcome.why.to_dict(),
+                "ended": round_line(outcome.why, outcome.last, len(outcome.replies), cap),
             }
         )

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from moot.brains.command.installed_clis import installed
 from moot.brains.command.permission import ALLOW
-from moot.cli.run.welcome import shown
-from moot.cli.talk.watched_tour import LONGEST_SECONDS, WatchedTour
+from moot.cli.run.welcome import tilde_path
+from moot.cli.talk.watched_tour import MAX_TOUR_SECONDS, WatchedTour
 from moot.cli.terminal.phrases import budget_line
 from moot.hub import Hub
 from moot.settings import load
@@ -45,7 +45,7 @@ LOOK_SECONDS = 0.05
 
 
 def projects_of(home: Path) -> Path:
-    """Beside the home: no project may lie in it."""
+    """Next to the home: no project may be inside it."""
     return home.with_name(f"{home.name}-projects")
 
 
@@ -64,9 +64,9 @@ class CodingTour(WatchedTour):
         agents = configured_agents(load(self._home), self._home)
         async with Hub.open(self._home.path, agents=agents) as hub:
             self._introduce()
-            self._seen = hub.position
-            await asyncio.gather(self._watched(hub), self._play(hub))
-            await self._watched(hub)
+            self._shown_messages = hub.position
+            await asyncio.gather(self._watch(hub), self._play(hub))
+            await self._watch(hub)
             await self._conclude(hub, time.monotonic() - began)
 
     def _toml(self) -> str:
@@ -87,7 +87,7 @@ class CodingTour(WatchedTour):
     def _introduce(self) -> None:
         self._say_what_it_is("Scripted coding CLIs, run as real ones are.")
         for name in TEAM:
-            self._screen.say(f"  {name} works in {shown(self._projects / name)}")
+            self._screen.say(f"  {name} works in {tilde_path(self._projects / name)}")
         self._screen.say()
 
     # --- what the person does ----------------------------------------------------------------------------
@@ -96,21 +96,21 @@ class CodingTour(WatchedTour):
         await hub.send("abra", FIRST)
         await self._until_streaming(hub, "abra")
         await hub.send("janus", QUESTION)
-        await hub.settled(timeout=LONGEST_SECONDS)
+        await hub.settled(timeout=MAX_TOUR_SECONDS)
         for decision in await hub.decisions.list(state="open"):
             self._screen.say(self._screen.dim(f"  You are asked: {' '.join(decision.question.split())}\n"))
             await hub.decisions.answer(decision.id, ALLOW)
-        await hub.settled(timeout=LONGEST_SECONDS)
+        await hub.settled(timeout=MAX_TOUR_SECONDS)
 
     async def _until_streaming(self, hub: Hub, name: str) -> None:
-        async with asyncio.timeout(LONGEST_SECONDS):
+        async with asyncio.timeout(MAX_TOUR_SECONDS):
             while (await hub.agents.get(name)).status != "streaming":  # noqa: ASYNC110  no event says it
                 await asyncio.sleep(LOOK_SECONDS)
 
     # --- at the end --------------------------------------------------------------------------------------
 
     async def _conclude(self, hub: Hub, seconds: float) -> None:
-        found = await hub.limits()
+        report = await hub.limits()
         if self._session.json:
             decisions = [one.to_dict() for one in await hub.decisions.list()]
             self._screen.data(
@@ -118,12 +118,12 @@ class CodingTour(WatchedTour):
                     "brain": "scripted CLIs",
                     "messages": self._messages,
                     "decisions": decisions[-1:],
-                    "budgets": [one.to_dict() for one in found.budgets],
+                    "budgets": [one.to_dict() for one in report.budgets],
                     "seconds": round(seconds, 3),
                 }
             )
             return
-        for one in found.budgets:
+        for one in report.budgets:
             self._screen.say(self._screen.dim(f"  {budget_line(one.to_dict())}"))
         self._screen.say()
         self._say_what_is_next(LESSON, self._next())

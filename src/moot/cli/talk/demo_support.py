@@ -68,9 +68,9 @@ class SupportTour(WatchedTour):
         async with Hub.open(self._home.path, agents=agents) as hub:
             where = await self._fresh(hub)
             await self._introduce(hub)
-            self._seen = hub.position
+            self._shown_messages = hub.position
             await hub.acting_as(CUSTOMER).post(where.id, QUESTION, force=["support"])
-            await self._watched(hub)
+            await self._watch(hub)
             await self._conclude(hub, where, time.monotonic() - began)
 
     async def _fresh(self, hub: Hub) -> shapes.Conversation:

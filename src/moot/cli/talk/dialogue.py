@@ -1,7 +1,7 @@
 """The chat loop: preview, prompt, slash commands, words. The same in `chat` and in `demo`.
 
-At a terminal the person may type while others speak: what is said is posted at once, and how it ended is told when it
-has. Lines that come through a pipe wait for each other.
+At a terminal the person may type while others speak: a line is posted at once, and its end is reported when it comes.
+Lines that come through a pipe wait for each other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from moot.cli.frame.errors import text as error_text
 from moot.cli.frame.hints import command as command_of
 from moot.cli.frame.session import Session
 from moot.cli.read import why
-from moot.cli.run.unloadable import explained
+from moot.cli.run.unloadable import with_load_errors
 from moot.cli.talk import own_commands
 from moot.cli.talk.brakes import warn
 from moot.cli.talk.follow import FollowedConversation, Outcome, TalkView
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 ROUND_SECONDS = 300.0
 LEAVING = ("exit", "quit")
-"""Words that leave, alone on a line: they are what people type, and nobody's answer is wanted to them."""
+"""Words that leave the chat when they are alone on a line."""
 
 
 class Dialogue:
@@ -50,7 +50,7 @@ class Dialogue:
         max_turns: int | None = None,
         reopen: Callable[[], Awaitable[tuple[Hub, TalkView]]] | None = None,
     ) -> None:
-        """`reopen` finds the way in anew when the hub has gone."""
+        """`reopen` connects again when the hub has gone."""
         talk.when_cut = self._tell_cut
         self._session = session
         self._screen: Screen = session.screen
@@ -68,11 +68,11 @@ class Dialogue:
 
     @asynccontextmanager
     async def keyboard(self) -> AsyncIterator[None]:
-        """At a terminal, keys are taken from now on, also before `run` asks for them."""
+        """At a terminal, read keys from now on, even before `run` asks for a line."""
         if not self._is_typed_at:
             yield
             return
-        async with Keyboard(self._screen).held() as self._keyboard:
+        async with Keyboard(self._screen).reading() as self._keyboard:
             self._keyboard.when_interrupted = self._may_leave
             try:
                 yield
@@ -85,13 +85,13 @@ class Dialogue:
             raise click.Abort
 
     async def run(self, *, once: bool = False) -> None:
-        """Until the person leaves."""
+        """Run until the person leaves."""
         if self._keyboard is None and self._is_typed_at:
             async with self.keyboard():
                 await self.run(once=once)
             return
         await self._tell_preview()
-        while (line := await self._typed(f"{self._speaker} ▸ ")) is not None:
+        while (line := await self._read_line(f"{self._speaker} ▸ ")) is not None:
             if line.strip().lower() in LEAVING or not await self.take(line):
                 return
             if once and line.strip():
@@ -114,14 +114,14 @@ class Dialogue:
     def _speaker(self) -> str:
         return "you" if self._hub.name == self._hub.settings.hub.user else self._hub.name
 
-    async def _typed(self, prompt: str) -> str | None:
+    async def _read_line(self, prompt: str) -> str | None:
         if self._keyboard is not None:
             return await self._keyboard.line(prompt)
         self._screen.say(prompt, end="")
         return await piped_line()
 
     def _may_leave(self) -> bool:
-        """Ctrl+C where nothing is written: whoever is spoken to gets a second thought first."""
+        """Whether Ctrl+C without a draft leaves: while agents are at work, only the second one does."""
         if self._waiting is not None:
             self._waiting.cancel()
             return False
@@ -134,13 +134,13 @@ class Dialogue:
         self._screen.note("the hub stopped; all messages are kept, and your next line reconnects")
 
     async def _tell_preview(self) -> None:
-        with suppress(HubAbsent):  # the next line finds another hub, or tells that there is none
+        with suppress(HubAbsent):  # the next line finds another hub, or reports that there is none
             self._screen.say(self._screen.dim(await self.preview()))
 
     async def preview(self) -> str:
-        """Who would answer, by the very function that decides it."""
-        found = await self._hub.preview(self._talk.conversation.id, "…")
-        return will_answer(found, self._talk.conversation, cap=self._max_turns, note=self._note)
+        """Who would answer, by the same function that decides it."""
+        preview_found = await self._hub.preview(self._talk.conversation.id, "…")
+        return will_answer(preview_found, self._talk.conversation, cap=self._max_turns, note=self._note)
 
     async def take(self, line: str) -> bool:
         """One line of the person; False when they leave."""
@@ -158,7 +158,7 @@ class Dialogue:
         return True
 
     async def _post(self, text: str) -> Receipt:
-        """Say it once, also where the hub goes away just then and nobody knows whether it was kept."""
+        """Post a message exactly once, even if the hub goes away while it is being posted."""
         limits: JsonObject = {"max_turns": self._max_turns, "idempotency_key": uuid4().hex}
         try:
             return await self._talk.post(text, **limits)
@@ -171,7 +171,7 @@ class Dialogue:
             raise
 
     async def _connect(self, line: str, *, anew: bool = False) -> None:
-        """Where the hub has gone: through the one that runs now, or without; else the line is given back."""
+        """If the hub has gone, connect to another, or open the home here; if that fails, give the line back."""
         if self._reopen is None or not (anew or self._talk.is_cut):
             return
         try:
@@ -182,7 +182,7 @@ class Dialogue:
         self._screen.note("the hub had stopped; the chat is connected again")
 
     async def command(self, command: slash.Command) -> bool:
-        """What the chat shows better than in plain lines it shows itself; the rest is everybody's."""
+        """Carry out a command: some here, since the chat shows them better than plain lines; others as everywhere."""
         match command:
             case slash.WhyCommand():
                 newest = (
@@ -194,17 +194,17 @@ class Dialogue:
                 if not await self._is_sure(command):
                     return True
             case slash.ExportCommand() | slash.KeysCommand() | slash.ThemeCommand():
-                lines = await own_commands.carried_out(self._session, self._talk.conversation, command)
+                lines = await own_commands.run_own_command(self._session, self._talk.conversation, command)
                 return await self._show(CommandOutcome(lines))
             case _:
                 pass
         async with self._talk.by_other_means() as mine:
-            done = await carry_out(command, At(self._hub, self._talk.conversation))
-            mine.update({done.receipt.id} if done.receipt is not None else ())
-        return await self._show(done)
+            result = await carry_out(command, At(self._hub, self._talk.conversation))
+            mine.update({result.receipt.id} if result.receipt is not None else ())
+        return await self._show(result)
 
     async def _is_sure(self, command: slash.Command) -> bool:
-        """What takes something away is asked about; where nobody can answer, it is not done."""
+        """Ask before a command that removes something; without a terminal it is not done."""
         if not self._session.is_terminal:
             raise BadValue(
                 "this needs confirmation, and there is no terminal to ask on",
@@ -215,21 +215,23 @@ class Dialogue:
             slash.GroupDissolveCommand: "dissolve",
             slash.ArchiveCommand: "archive",
         }
-        answer = await self._typed(f"{words[type(command)]} {title(self._talk.conversation)}? [y/N] ")
+        answer = await self._read_line(f"{words[type(command)]} {title(self._talk.conversation)}? [y/N] ")
         return (answer or "").strip().lower() in ("y", "yes")
 
-    async def _show(self, done: CommandOutcome) -> bool:
-        back = f"; to undo: {self._screen.command(command_of(done.back))}" if done.back is not None else ""
-        for line in done.lines:
+    async def _show(self, result: CommandOutcome) -> bool:
+        back = (
+            f"; to undo: {self._screen.command(command_of(result.back))}" if result.back is not None else ""
+        )
+        for line in result.lines:
             self._screen.say(f"  {safe(line)}{back}")
-        if done.moved is not None:
-            await self._talk.move(done.moved)
-        if done.receipt is not None:
-            self._caps[done.receipt.id] = done.cap
-            await self._follow(done.receipt)
-        elif done.waits:
+        if result.moved is not None:
+            await self._talk.move(result.moved)
+        if result.receipt is not None:
+            self._caps[result.receipt.id] = result.cap
+            await self._follow(result.receipt)
+        elif result.waits:
             await self._follow()
-        return not done.left
+        return not result.left
 
     async def why(self, number: str) -> None:
         if number == "0":
@@ -239,13 +241,13 @@ class Dialogue:
         await why.show(self._screen, self._hub, await self._hub.why(address))
 
     async def say(self, text: str) -> Outcome:
-        """Say something, wait for what it sets off, and tell how it ended."""
+        """Say something, wait for the answers, and report how it ended."""
         receipt = await self._post(text)
         await self._warn(receipt)
         return await self._tell_end(receipt, settled=await self.wait())
 
     async def _follow(self, receipt: Receipt | None = None) -> None:
-        """Something was set going: wait for it, or, where the person may type meanwhile, have its end told later."""
+        """Wait for what was started or, if the person may type meanwhile, report its end later."""
         if receipt is not None:
             await self._warn(receipt)
         if self._keyboard is None:
@@ -258,7 +260,7 @@ class Dialogue:
             self._settling = asyncio.create_task(self._settle())
 
     async def _settle(self) -> None:
-        """Until nobody has anything left to do; then how each message ended, and who would answer next."""
+        """Wait until nobody has anything left to do; then report how each message ended, and who would answer next."""
         try:
             going = True
             while going:
@@ -271,7 +273,7 @@ class Dialogue:
                 going = bool(self._receipts)
             await self._tell_preview()
         except HubAbsent:
-            pass  # told by when_cut
+            pass  # reported by when_cut
         except MootError as error:
             self._screen.note(error_text(error, (), more=False))
         finally:
@@ -285,18 +287,20 @@ class Dialogue:
         await warn(self._session, self._hub, self._talk.conversation, receipt, in_chat=True)
 
     async def _tell_end(self, receipt: Receipt, *, settled: bool) -> Outcome:
-        done = await self._talk.outcome(receipt, settled)
-        done = await explained(self._session, self._hub, done)
+        outcome = await self._talk.outcome(receipt, settled)
+        outcome = await with_load_errors(self._session, self._hub, outcome)
         if settled and self._talk.conversation.kind == "group":
             usual = int(self._talk.conversation.settings["max_agent_turns_per_message"])
             cap = self._caps.pop(receipt.id, 0) or self._max_turns or usual
-            self._screen.say(self._screen.dim(f"  {round_line(done.why, done.last, len(done.replies), cap)}"))
-        elif settled and done.outcome in ("passed", "failed"):
-            self._screen.say(self._screen.dim(f"  {ended_in_words(done)}"))
-        return done
+            self._screen.say(
+                self._screen.dim(f"  {round_line(outcome.why, outcome.last, len(outcome.replies), cap)}")
+            )
+        elif settled and outcome.outcome in ("passed", "failed"):
+            self._screen.say(self._screen.dim(f"  {ended_in_words(outcome)}"))
+        return outcome
 
     async def wait(self) -> bool:
-        """Until everybody is done. Ctrl+C stops the waiting, not the agents."""
+        """Wait until everybody is done. Ctrl+C stops the waiting, not the agents."""
         settled = False
         self._waiting = asyncio.ensure_future(self._talk.wait(ROUND_SECONDS))
         try:
@@ -316,8 +320,8 @@ class Dialogue:
         self._screen.note("stopped waiting; the message is kept, and answers will appear here")
 
 
-def ended_in_words(done: Outcome) -> str:
-    if done.outcome == "passed":
-        who = ", ".join(row.agent for row in done.why.agents if row.state == "passed")
+def ended_in_words(outcome: Outcome) -> str:
+    if outcome.outcome == "passed":
+        who = ", ".join(row.agent for row in outcome.why.agents if row.state == "passed")
         return f"{who} read it and chose to say nothing"
-    return f"no answer: {'; '.join(safe(cause.text) for cause in done.causes)} (/why, /retry)"
+    return f"no answer: {'; '.join(safe(cause.text) for cause in outcome.causes)} (/why, /retry)"

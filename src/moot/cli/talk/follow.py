@@ -1,4 +1,4 @@
-"""One person in one conversation: says something, shows what follows, and knows when it is over.
+"""One person in one conversation: posts, shows what follows, and knows when it is over.
 
 Above: send, chat and demo. Below: the hub's events; a view (terminal/views.py) draws them.
 """
@@ -15,7 +15,7 @@ from msgspec import Struct
 from moot import shapes
 from moot.cli.frame.hints import command
 from moot.cli.talk.absence import to_bring_back
-from moot.cli.talk.unanswered import BROKEN, Cause, causes, nobody_will, was_wanted
+from moot.cli.talk.unanswered import BROKEN, Cause, causes, nobody_will, was_expected
 from moot.cli.terminal.phrases import address, is_agent, reason_of
 from moot.errors import HubAbsent
 from moot.model.answer import Receipt, in_words
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from moot.hub import Hub
 
 LOOK_AGAIN = 1.0
-"""Seconds after which the store is asked again, whatever was told or not."""
+"""Seconds after which the store is read again, even without an event."""
 LOOKS = 50
 MAX_WAITING = 1000
 TICK = 0.2
-"""Seconds between two looks at who is still waited for."""
+"""Seconds between two updates of who is still waited for."""
 ENDINGS = frozenset({EventType.TURN_FINISHED, EventType.TURN_OWED, EventType.TURN_HELD})
 
 
 class TalkView(Protocol):
-    """Draws what happens, in the order it is told."""
+    """Draws events in their order."""
 
     def started(self, agent: str, reason: str) -> None: ...
     def delta(self, agent: str, text: str) -> None: ...
@@ -52,7 +52,7 @@ class Away(Struct, frozen=True):
     waiting: int
     """Messages that wait for it, in all its conversations."""
     fix: str = ""
-    """What brings it back, where a command does."""
+    """The command that brings it back, if there is one."""
 
 
 class Outcome(Struct, frozen=True):
@@ -66,9 +66,9 @@ class Outcome(Struct, frozen=True):
     brake: shapes.Message | None = None
     """The notice that the chain was stopped, if it was."""
     away: tuple[Away, ...] = ()
-    """Who owes an answer."""
+    """Absent agents that owe an answer."""
     causes: tuple[Cause, ...] = ()
-    """Where it failed: what kept each agent from answering."""
+    """If it failed: what kept each agent from answering."""
 
     def to_dict(self) -> JsonObject:
         result = {
@@ -113,7 +113,7 @@ class FollowedConversation:
             self._view.over()
 
     async def move(self, conversation: shapes.Conversation) -> None:
-        """Go on in another conversation, or in the same one as it is now."""
+        """Continue in another conversation, or in the same one with its changes."""
         self._view.moved(conversation)
         is_other = conversation.id != self.conversation.id
         self.conversation = conversation
@@ -123,14 +123,14 @@ class FollowedConversation:
 
     @property
     def is_cut(self) -> bool:
-        """The hub went away: nothing is heard any more."""
+        """Whether the hub went away, so that no events come."""
         following = self._following
         if following is None or not following.done() or following.cancelled():
             return False
         return isinstance(following.exception(), HubAbsent)
 
     async def rejoin(self, hub: Hub, view: TalkView) -> None:
-        """Go on where it was cut, through another hub on the same home; what was missed is shown."""
+        """Continue through another hub on the same home, and show what was missed."""
         self._view.over()
         self.hub, self._view = hub, view
         await self._end()
@@ -185,7 +185,7 @@ class FollowedConversation:
                 self._moved.set()
 
     async def post(self, text: str, *, ref: str = "", **options: Any) -> Receipt:
-        """Say something here. What one has just typed oneself is not shown again."""
+        """Post a message here. What the person has just typed is not shown again."""
         async with self._showing:
             receipt = await self.hub.post(ref or self.conversation.id, text, **options)
             self._mine.add(receipt.id)
@@ -193,22 +193,22 @@ class FollowedConversation:
 
     @asynccontextmanager
     async def by_other_means(self) -> AsyncIterator[set[str]]:
-        """Something may be said in the person's name inside: its id goes into the set, and it is not shown again."""
+        """For a block that may post in the person's name: an id put into the set is not shown again."""
         async with self._showing:
             yield self._mine
 
     def hush(self) -> None:
-        """The person turns to something else: whoever speaks is shown once it is done."""
+        """The person does something else: a running reply is shown once it is complete."""
         self._view.hush()
 
     async def read(self) -> None:
-        """What was shown does not wait for the person any longer."""
+        """Mark what was shown as read."""
         if self.last:
             await self.hub.conversations.read(self.conversation.id, self.last)
 
     async def catch_up(self, upto: int | None = None) -> None:
-        """Show each message once, in order. `upto` what was told of so far: of what comes later, pieces are still
-        to be heard, and those of a message that is shown already would be shown twice."""
+        """Show each message once, in order, up to the newest event seen (`upto`): pieces of later messages are still to
+        come, and would be shown twice."""
         before = None if upto is None else upto + 1
         async with self._showing:
             for message in await self.hub.messages(self.conversation.id, after=self.last, before=before):
@@ -218,7 +218,7 @@ class FollowedConversation:
                     await self._view.show_message(message)
 
     async def wait(self, seconds: float) -> bool:
-        """Until nobody has anything left to do here; False when that took too long."""
+        """Wait until nobody has anything left to do here; False after a timeout."""
         try:
             async with asyncio.timeout(seconds):
                 while await self.hub.inspector.unsettled(self.conversation.id):
@@ -228,11 +228,11 @@ class FollowedConversation:
                     self._moved.clear()
         except TimeoutError:
             return False
-        await self._shown()
+        await self._wait_shown()
         return True
 
-    async def _shown(self) -> None:
-        """Let what is being shown be shown to its end, so that nothing appears twice or half, nor anybody at work."""
+    async def _wait_shown(self) -> None:
+        """Wait until everything is shown completely, so that nothing appears twice or in part."""
         newest = await self.hub.newest(self.conversation.id, 1)
         for _ in range(LOOKS):
             if not self._at_work and (not newest or self.last >= newest[-1].seq):
@@ -254,7 +254,7 @@ class FollowedConversation:
         return Outcome(receipt, replies, word, why, last, self.conversation, brake, away, wrong)
 
     async def at_once(self, receipt: Receipt) -> Outcome:
-        """What is known without waiting: it is queued, unless nobody will ever answer."""
+        """The outcome without waiting: queued, unless nobody can ever answer."""
         why = await self.hub.why(receipt.id)
         wrong = (
             await causes(self.hub, why, address(self.conversation, receipt.seq))
@@ -279,11 +279,10 @@ def _stops(message: shapes.Message, root: str) -> bool:
 
 
 def _word(replies: Sequence[shapes.Message], rows: Sequence[shapes.Because], settled: bool) -> str:
-    """What came of a message, in one word; a reply counts for more than what others did not do, and what was cut short
-    for less than that it then failed."""
+    """The outcome in one word. A reply counts more than others' silence; a partial reply counts less than a failure."""
     if not settled:
         return "timed_out"
-    states = {row.state for row in rows if was_wanted(row)}
+    states = {row.state for row in rows if was_expected(row)}
     whole = [reply for reply in replies if not reply.metadata.get("partial")]
     if whole or (replies and not states & set(BROKEN)):
         return "replied"

@@ -4,9 +4,11 @@ from moot import shapes
 from moot.model.answer import Preview
 
 
-def will_answer(found: Preview, where: shapes.Conversation, *, cap: int | None = None, note: str = "") -> str:
-    must = f"{', '.join(found.must)} (forced)" if found.must else "nobody forced"
-    may = [f"{', '.join(found.may)} may join"] if found.may else []
-    limit = [f"cap {cap or found.cap}"] if where.kind == "group" else []
-    blocked = [f"{row.agent} cannot: {row.reason}" for row in found.blocked]
+def will_answer(
+    preview: Preview, where: shapes.Conversation, *, cap: int | None = None, note: str = ""
+) -> str:
+    must = f"{', '.join(preview.must)} (forced)" if preview.must else "nobody forced"
+    may = [f"{', '.join(preview.may)} may join"] if preview.may else []
+    limit = [f"cap {cap or preview.cap}"] if where.kind == "group" else []
+    blocked = [f"{row.agent} cannot: {row.reason}" for row in preview.blocked]
     return "will answer: " + " · ".join([must, *may, *blocked, *limit, *([note] if note else [])])

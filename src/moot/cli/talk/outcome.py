@@ -1,4 +1,4 @@
-"""Saying one thing and showing what comes of it: what send, ask and chat with a text share."""
+"""Posting one message and showing its outcome: shared by send, ask and chat with a text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from moot.cli.frame.errors import text as error_text
 from moot.cli.frame.exit_codes import OK, OUTCOMES, PAUSED, WAITED
 from moot.cli.frame.hub_access import home_of, host_the_absent
 from moot.cli.frame.session import Session
-from moot.cli.run.unloadable import explained, tell_broken
-from moot.cli.talk.absence import to_bring_back, unwoken
-from moot.cli.talk.brakes import paused, warn
+from moot.cli.run.unloadable import tell_broken, with_load_errors
+from moot.cli.talk.absence import sleeping_notices, to_bring_back
+from moot.cli.talk.brakes import braked_error, warn
 from moot.cli.talk.follow import Away, FollowedConversation, Outcome, TalkView
-from moot.cli.talk.no_wait import BEING_SENT
-from moot.cli.talk.unanswered import listed, several, was_wanted
+from moot.cli.talk.no_wait import SENDING_INTERRUPTED
+from moot.cli.talk.unanswered import joined_names, several, was_expected
 from moot.cli.terminal.phrases import address, agents_in, marks_of
 from moot.cli.terminal.screen import ago, safe
 from moot.cli.terminal.views import Plain, Silent, Streaming
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from moot.wiring import Concern
 
 NOT_SENT = "stopped before the message was sent; nothing was stored."
-"""Said when a person interrupts then."""
+"""Printed when a person interrupts before the message is sent."""
 WAIT_SECONDS: Final = 120.0
 REACHED: Final = {
     "queued": frozenset[str](),
@@ -41,10 +41,10 @@ REACHED: Final = {
         {"queued", "held", "woken", "owed", "blocked", "cancelled", "running", "failed", "expired"}
     ),
 }
-"""For each thing that can be required: the states that fall short of it."""
+"""Requirement → the states that do not meet it."""
 
 
-async def posted(
+async def post_and_wait(
     session: Session,
     hub: Hub,
     where: shapes.Conversation,
@@ -54,30 +54,30 @@ async def posted(
     plain: bool = False,
     **options: Any,
 ) -> Outcome:
-    """Post, host whoever is concerned and has no host, and wait for what comes of it."""
+    """Post a message, host the agents it concerns that have no host, and wait for the outcome."""
     talk = FollowedConversation(hub, where, view_for(session, hub, where, plain=plain))
-    session.left = BEING_SENT
+    session.left = SENDING_INTERRUPTED
     if wait is None:
         return await report_at_once(session, talk, await talk.post(text, **options))
     concerned = {*(seat.name for seat in agents_in(where)), *parse(text), *options.get("force", ())}
     broken = await host_the_absent(hub, session, concerned)
     async with talk.following():
         receipt = await talk.post(text, **options)
-        return await _what_came_of_it(session, talk, receipt, wait, broken)
+        return await _await_outcome(session, talk, receipt, wait, broken)
 
 
 async def report_at_once(session: Session, talk: FollowedConversation, receipt: Receipt) -> Outcome:
-    """What came of a message that is posted and not waited for. The talk is in the conversation as it was before."""
+    """The outcome of a message that is posted and not waited for. The talk has the conversation as it was before."""
     here = {seat.name for seat in talk.conversation.participants}
     joined = {part.agent for part in receipt.deliveries} - here
-    with kept_if_the_hub_goes(*kept_as(talk.conversation, receipt), message=receipt.id):
-        if joined:  # because the message names them: the notices stand behind it
+    with report_stored_if_hub_goes(*stored_words(talk.conversation, receipt), message=receipt.id):
+        if joined:  # because the message names them; the notices come after it
             talk.last = receipt.seq
             await talk.catch_up(receipt.seq + len(joined))
-    return await _what_came_of_it(session, talk, receipt, None, [])
+    return await _await_outcome(session, talk, receipt, None, [])
 
 
-async def _what_came_of_it(
+async def _await_outcome(
     session: Session, talk: FollowedConversation, receipt: Receipt, wait: float | None, broken: list[Concern]
 ) -> Outcome:
     hub, where = talk.hub, talk.conversation
@@ -87,88 +87,88 @@ async def _what_came_of_it(
         else "agents answer when they can."
     )
     session.left = f"stopped waiting. The message stays queued as {address(where, receipt.seq)}; {later}"
-    with kept_if_the_hub_goes(*kept_as(where, receipt), message=receipt.id):
+    with report_stored_if_hub_goes(*stored_words(where, receipt), message=receipt.id):
         await warn(session, hub, where, receipt)
         if wait is None:
-            done = await talk.at_once(receipt)
+            outcome = await talk.at_once(receipt)
         else:
-            done = await talk.outcome(receipt, await talk.wait(wait))
+            outcome = await talk.outcome(receipt, await talk.wait(wait))
             await talk.read()
-        done = await explained(session, hub, done, loads=wait is not None)
-        named_in_causes = {name for cause in done.causes for name in cause.agents}
+        outcome = await with_load_errors(session, hub, outcome, loads=wait is not None)
+        named_in_causes = {name for cause in outcome.causes for name in cause.agents}
         tell_broken(session, [concern for concern in broken if concern.agent not in named_in_causes])
-        for line in await unwoken(hub, done.why):
+        for line in await sleeping_notices(hub, outcome.why):
             session.screen.note(line)
-        if wait is None and done.outcome == "queued":
+        if wait is None and outcome.outcome == "queued":
             await _tell_absent(session, hub, receipt)
-    return done
+    return outcome
 
 
 async def _tell_absent(session: Session, hub: Hub, receipt: Receipt) -> None:
-    """Of agents that Moot runs and nobody has started: the message waits for them. Others say so themselves."""
+    """Say that the message waits for agents that Moot runs and nobody has started."""
     away = [part.agent for part in receipt.deliveries if part.duty == "must" and part.reachability == "away"]
     absent = [agent for name in away if (agent := await hub.agents.get(name)).kind == "agent"]
     if absent:
-        names = listed([agent.name for agent in absent])
+        names = joined_names([agent.name for agent in absent])
         session.screen.note(f"{names} {'is' if len(absent) == 1 else 'are'} away; the message waits for them")
         if fix := await to_bring_back(hub, absent):
             session.screen.note(f"  fix   {session.screen.command(fix)}")
 
 
-def kept_as(where: shapes.Conversation, receipt: Receipt) -> tuple[str, str]:
-    """That a message is kept, and what shows it."""
+def stored_words(where: shapes.Conversation, receipt: Receipt) -> tuple[str, str]:
+    """That a message is stored, and the command that shows it."""
     return f"the message is kept as {address(where, receipt.seq)}", f"moot conv show {where.name}"
 
 
 @contextmanager
-def kept_if_the_hub_goes(kept: str, look: str, **facts: Any) -> Iterator[None]:
-    """What was acknowledged stands, whatever becomes of the hub: nobody has to send it again."""
+def report_stored_if_hub_goes(kept_words: str, look: str, **facts: Any) -> Iterator[None]:
+    """If the hub goes during the block, say that the message is stored and need not be sent again."""
     try:
         yield
-    except HubAbsent as gone:
+    except HubAbsent as absent:
         raise HubAbsent(
             "the hub stopped before the answer arrived",
-            detail=f"{kept}, and will be answered when a hub runs again",
+            detail=f"{kept_words}, and will be answered when a hub runs again",
             fix=("moot up", look),
             **facts,
-        ) from gone
+        ) from absent
 
 
 def view_for(
     session: Session, hub: Hub, where: shapes.Conversation, *, plain: bool = False, together: bool = False
 ) -> TalkView:
-    """A growing text on a terminal; else lines, as where several talks are shown `together`.
+    """A growing text on a terminal; otherwise lines, also if several talks are shown `together`.
 
-    Who asked for lines is told of states in them, a pipe is not.
+    With --plain the lines include states; in a pipe they do not.
     """
     screen = session.screen
     if session.json:
         return Silent()
-    wanted = plain or screen.plain
-    if session.is_terminal and not wanted and not together:
+    is_plain = plain or screen.plain
+    if session.is_terminal and not is_plain and not together:
         return Streaming(screen, hub, marks_of(where), chips(hub))
-    return Plain(screen, hub, marks_of(where), tells=wanted or sys.stderr.isatty())
+    return Plain(screen, hub, marks_of(where), tells=is_plain or sys.stderr.isatty())
 
 
 def chips(hub: Hub) -> dict[str, str]:
-    """Which agents have a demo brain: said in the header while they still speak."""
+    """Agents with a demo brain, which the header shows while they speak."""
     return {row.name: "demo" for row in hub.settings.agents if row.brain == "demo"}
 
 
-def report(session: Session, done: Outcome, required: str = "queued") -> int:
-    """Say what came of it, and give the exit code."""
-    short = [row.agent for row in done.why.agents if row.duty == "must" and row.state in REACHED[required]]
-    brake = paused(done) if done.brake is not None else None
-    missing = missing_key(session, done) if done.outcome == "failed" else None
+def report(session: Session, outcome: Outcome, required: str = "queued") -> int:
+    """Print the outcome and return the exit code."""
+    short = [row.agent for row in outcome.why.agents if row.duty == "must" and row.state in REACHED[required]]
+    brake = braked_error(outcome) if outcome.brake is not None else None
+    missing = missing_key(session, outcome) if outcome.outcome == "failed" else None
     if session.json:
-        session.screen.data({**done.to_dict(), **({"paused": brake.to_dict()} if brake else {})})
+        session.screen.data({**outcome.to_dict(), **({"paused": brake.to_dict()} if brake else {})})
     elif missing is None:
-        tell(session, done)
+        tell(session, outcome)
         if short:
             session.screen.note(error_text(not_reached(required, short), ()))
         if brake is not None:
             session.screen.note(error_text(brake, (), word="paused", command=session.screen.command))
-    code = OUTCOMES[done.outcome]
+    code = OUTCOMES[outcome.outcome]
     if missing is not None:
         return tell_error(missing, session, ())
     if code == OK and (short or brake is not None):
@@ -176,13 +176,13 @@ def report(session: Session, done: Outcome, required: str = "queued") -> int:
     return code
 
 
-def missing_key(session: Session, done: Outcome) -> NoKey | None:
-    """What an agent that could not answer lacks, if it is a key."""
+def missing_key(session: Session, outcome: Outcome) -> NoKey | None:
+    """The missing key, if that is why an agent could not answer."""
     from moot.settings import load  # noqa: PLC0415  only where something failed
     from moot.wiring import model  # noqa: PLC0415  as above
 
     home = home_of(session)
-    failed = {row.agent for row in done.why.agents if row.state == "failed"}
+    failed = {row.agent for row in outcome.why.agents if row.state == "failed"}
     for row in load(home).agents:
         if row.name in failed and has_model(row.brain):
             try:
@@ -202,55 +202,56 @@ def not_reached(required: str, agents: list[str]) -> Undelivered:
 
 
 def waits_for(away: Away, fix: str) -> str:
-    """Queued, and why nobody answers yet (E502)."""
+    """A notice that the message is queued, and why nobody answers yet (E502)."""
     agent = away.agent
-    seen = f"last seen {ago(agent.last_active)}" if agent.last_active else "never seen"
+    seen_words = f"last seen {ago(agent.last_active)}" if agent.last_active else "never seen"
     waiting = "1 message waits" if away.waiting == 1 else f"{away.waiting} messages wait"
     start = f"\n  fix   {fix}" if fix else ""
-    return f"queued[E502] {agent.name} is away ({seen}). {waiting} for it.{start}"
+    return f"queued[E502] {agent.name} is away ({seen_words}). {waiting} for it.{start}"
 
 
-def tell_causes(session: Session, done: Outcome) -> None:
-    for cause in done.causes:
+def tell_causes(session: Session, outcome: Outcome) -> None:
+    for cause in outcome.causes:
         session.screen.note(f"no answer: {safe(cause.text)}")
         if cause.fix:
             session.screen.note(f"  fix   {session.screen.command(cause.fix)}")
 
 
 def not_asked(rows: Sequence[shapes.Because]) -> str:
-    """Each reason once, with all it holds for."""
-    named: dict[str, list[str]] = {}
+    """Each reason once, with all its agents."""
+    by_reason: dict[str, list[str]] = {}
     for row in rows:
-        named.setdefault(row.reason.removeprefix(f"{row.agent} "), []).append(row.agent)
+        by_reason.setdefault(row.reason.removeprefix(f"{row.agent} "), []).append(row.agent)
     return "; ".join(
-        f"{listed(names)} {reason if len(names) == 1 else several(reason)}" for reason, names in named.items()
+        f"{joined_names(names)} {reason if len(names) == 1 else several(reason)}"
+        for reason, names in by_reason.items()
     )
 
 
-def tell(session: Session, done: Outcome) -> None:
+def tell(session: Session, outcome: Outcome) -> None:
     screen = session.screen
     states = {
-        row.state: [r.agent for r in done.why.agents if r.state == row.state] for row in done.why.agents
+        row.state: [r.agent for r in outcome.why.agents if r.state == row.state] for row in outcome.why.agents
     }
     names = {state: ", ".join(agents) for state, agents in states.items()}
-    message = address(done.where, done.receipt.seq)
-    match done.outcome:
+    message = address(outcome.where, outcome.receipt.seq)
+    match outcome.outcome:
         case "queued":
-            asked_nobody = done.why.agents and not any(was_wanted(row) for row in done.why.agents)
+            asked_nobody = outcome.why.agents and not any(was_expected(row) for row in outcome.why.agents)
             screen.say(f"{'kept' if asked_nobody else 'queued'} as {message}")
             if asked_nobody:
-                screen.note(f"nobody was asked: {safe(not_asked(done.why.agents))}")
+                screen.note(f"nobody was asked: {safe(not_asked(outcome.why.agents))}")
         case "owed":
             screen.say(f"queued as {message}")
-            for away in done.away:
+            for away in outcome.away:
                 screen.note(waits_for(away, screen.command(away.fix)))
-            tell_causes(session, done)
+            tell_causes(session, outcome)
         case "passed":
             screen.note(f"{names['passed']} read it and chose to say nothing")
         case "timed_out":
             screen.note(f"no answer in time. The message stays queued as {message}.")
         case "failed":
-            tell_causes(session, done)
+            tell_causes(session, outcome)
             if "owed" in states:
                 screen.note(f"the message is kept as {message}, and will be answered once this is fixed")
         case _:

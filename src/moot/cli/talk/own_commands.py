@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from moot import shapes
-from moot.cli.data.export import written
+from moot.cli.data.export import write_markdown
 from moot.cli.frame.hub_access import home_of
 from moot.cli.frame.session import Session
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.errors import BadValue
 from moot.rules.words import slash
 from moot.rules.words.names import slug
@@ -22,13 +22,13 @@ KEYS: Final = (
 )
 
 
-async def carried_out(
+async def run_own_command(
     session: Session, where: shapes.Conversation, command: slash.Command
 ) -> tuple[str, ...]:
-    """What is said about it, in a chat of plain lines."""
+    """Carry out an own command; returns the lines to print in a plain chat."""
     match command:
         case slash.ExportCommand():
-            return (await exported(session, where, command.file),)
+            return (await export_to_file(session, where, command.file),)
         case slash.ThemeCommand():
             raise BadValue(
                 "the plain chat has the colours of your terminal; /theme is for the full-screen one"
@@ -41,7 +41,7 @@ def _target(where: shapes.Conversation, file: str) -> Path:
     return Path(file).expanduser() if file else Path(f"{slug(where.name)}.md")
 
 
-async def exported(session: Session, where: shapes.Conversation, file: str) -> str:
+async def export_to_file(session: Session, where: shapes.Conversation, file: str) -> str:
     target = _target(where, file)
-    done = await written(home_of(session), where.id, target)
-    return f"✓ {shown(target)}   {done.messages} messages"
+    export = await write_markdown(home_of(session), where.id, target)
+    return f"✓ {tilde_path(target)}   {export.messages} messages"

@@ -13,21 +13,21 @@ from msgspec import Struct, convert
 from moot import shapes
 from moot.cli.frame import resolve
 from moot.cli.frame.exit_codes import OUTCOMES
-from moot.cli.frame.hub_access import home_of, host_the_absent, opened_hub
+from moot.cli.frame.hub_access import home_of, host_the_absent, open_hub
 from moot.cli.frame.params import AT_LEAST_1, SECONDS, Leaf
 from moot.cli.frame.session import Session
 from moot.cli.read.why import address
 from moot.cli.run.unloadable import tell_broken
 from moot.cli.talk.follow import FollowedConversation, Outcome
-from moot.cli.talk.no_wait import BEING_SENT
+from moot.cli.talk.no_wait import SENDING_INTERRUPTED
 from moot.cli.talk.outcome import (
     NOT_SENT,
     WAIT_SECONDS,
-    kept_as,
-    kept_if_the_hub_goes,
-    posted,
+    post_and_wait,
     report,
     report_at_once,
+    report_stored_if_hub_goes,
+    stored_words,
     view_for,
 )
 from moot.cli.terminal.phrases import is_agent
@@ -46,7 +46,7 @@ REQUIRED = ("queued", "delivered", "answered")
 
 
 class SendLeaf(Leaf):
-    """Takes `--wait` alone as well as `--wait=SECS`; a word behind it is not its value."""
+    """Takes `--wait` alone or `--wait=SECS`; a word after it is not its value."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -100,15 +100,17 @@ class SendLeaf(Leaf):
 @click.pass_obj
 def send(session: Session, /, **options: Any) -> int:
     """Send one message and wait for the reply. Piped input is appended to the text; `-` waits for it."""
-    chosen = SendOptions(**options)
-    chosen.check()
+    send_options = SendOptions(**options)
+    send_options.check()
     session.left = NOT_SENT
-    agent, text = addressed(session, chosen)
-    if chosen.everyone:
-        return asyncio.run(broadcasting(session, chosen, text))
+    agent, text = agent_and_text(session, send_options)
+    if send_options.everyone:
+        return asyncio.run(broadcasting(session, send_options, text))
     if session.posted is not None:
-        return report(session, asyncio.run(explaining(session, chosen, session.posted)), chosen.require)
-    return report(session, asyncio.run(sending(session, chosen, agent, text)), chosen.require)
+        return report(
+            session, asyncio.run(explaining(session, send_options, session.posted)), send_options.require
+        )
+    return report(session, asyncio.run(sending(session, send_options, agent, text)), send_options.require)
 
 
 class SendOptions(Struct, frozen=True):
@@ -131,7 +133,7 @@ class SendOptions(Struct, frozen=True):
 
     @property
     def patience(self) -> float | None:
-        """Seconds to wait; None not at all."""
+        """Seconds to wait; None for not waiting."""
         if self.no_wait:
             return None
         seconds = self.timeout if self.timeout is not None else self.wait
@@ -139,7 +141,7 @@ class SendOptions(Struct, frozen=True):
 
     @property
     def to_a_place(self) -> bool:
-        """All words are the message."""
+        """Whether all words are the message."""
         return self.everyone or self.conv is not None or self.reply_to is not None
 
     def check(self) -> None:
@@ -157,8 +159,8 @@ class SendOptions(Struct, frozen=True):
             )
 
 
-def addressed(session: Session, options: SendOptions) -> tuple[str, str]:
-    """To whom and what: the first word is the agent, unless an option says where."""
+def agent_and_text(session: Session, options: SendOptions) -> tuple[str, str]:
+    """The agent and the text: the first word is the agent, unless an option says where to send."""
     agent, rest = (
         ("", options.words) if options.to_a_place else ((options.words or ("",))[0], options.words[1:])
     )
@@ -174,14 +176,14 @@ def addressed(session: Session, options: SendOptions) -> tuple[str, str]:
 
 
 async def sending(session: Session, options: SendOptions, agent: str, text: str) -> Outcome:
-    async with opened_hub(session) as hub:
+    async with open_hub(session) as hub:
         voice = hub.acting_as(options.speaker) if options.speaker else hub
         key = options.idempotency_key
         message: JsonObject = {"interrupt": options.interrupt, "idempotency_key": key}
         message |= {"max_turns": options.max_turns, "intent": options.intent}
         message["correlation_id"] = f"q{key or uuid4().hex}"
         typed, agent = agent, await resolve.agent(hub, agent) if agent else ""
-        for line in resolve.taken_for([typed], [agent]):
+        for line in resolve.prefix_notes([typed], [agent]):
             session.screen.note(line)
         if options.reply_to is not None:
             message["reply_to"] = await address(hub, options.reply_to, options.conv)
@@ -194,42 +196,45 @@ async def sending(session: Session, options: SendOptions, agent: str, text: str)
                     "--max-turns cannot be combined with --as and an agent: it holds in groups, and "
                     "between two agents limits.chain_turns bounds the chain"
                 )
-            draft = {"text": text, "intent": options.intent}  # between agents the pair's own rules hold
+            draft = {"text": text, "intent": options.intent}  # between agents the link's rules apply
             where = await voice.conversations.implicit([agent], **draft)
         else:
             where, message["ref"] = await one_shot(voice, agent, text, options)
-        done = await posted(
+        outcome = await post_and_wait(
             session, voice, where, text, wait=options.patience, plain=options.plain, **message
         )
-        with suppress(HubAbsent):  # the answer is there, and a conversation that stays open costs nothing
-            await put_away(voice, done)
-        return done
+        with suppress(HubAbsent):  # the answer is there; a conversation left open does no harm
+            await put_away(voice, outcome)
+        return outcome
 
 
-async def explaining(session: Session, options: SendOptions, posted: StoredPost) -> Outcome:
-    """What there is to say of a message that no_wait.py has posted."""
-    where, receipt = convert(posted.conversation, shapes.Conversation), convert(posted.receipt, Receipt)
-    with kept_if_the_hub_goes(*kept_as(where, receipt), message=receipt.id):
+async def explaining(session: Session, options: SendOptions, post_and_wait: StoredPost) -> Outcome:
+    """The outcome of a message that no_wait.py has posted."""
+    where, receipt = (
+        convert(post_and_wait.conversation, shapes.Conversation),
+        convert(post_and_wait.receipt, Receipt),
+    )
+    with report_stored_if_hub_goes(*stored_words(where, receipt), message=receipt.id):
         hub = await RemoteHub.find(home_of(session), door="cli")
         if hub is None:
             raise HubAbsent("the hub has stopped", fix=("moot up",))
     try:
         voice = cast("Hub", hub.acting_as(options.speaker) if options.speaker else hub)
         view = view_for(session, voice, where, plain=options.plain)
-        done = await report_at_once(session, FollowedConversation(voice, where, view), receipt)
+        outcome = await report_at_once(session, FollowedConversation(voice, where, view), receipt)
         with suppress(HubAbsent):
-            await put_away(voice, done)
-        return done
+            await put_away(voice, outcome)
+        return outcome
     finally:
         await hub.close()
 
 
 async def one_shot(hub: Hub, agent: str, text: str, options: SendOptions) -> tuple[shapes.Conversation, str]:
-    """The conversation of this one message, and what to call it. A repeated key finds that of the first time."""
+    """The conversation for this one message, and its reference. A repeated key finds the first one."""
     intent, key = options.intent, options.idempotency_key
     if key is None:
-        made = await hub.conversations.ephemeral(agent, text=text, intent=intent)
-        return made, made.id
+        conversation = await hub.conversations.ephemeral(agent, text=text, intent=intent)
+        return conversation, conversation.id
     own = f"send:{(await hub.agents.get(agent)).id}:{key}"
     ref = f"ephemeral:{(await hub.agents.get(hub.name)).id}:{own}"
     try:
@@ -239,15 +244,20 @@ async def one_shot(hub: Hub, agent: str, text: str, options: SendOptions) -> tup
     return await hub.conversations.get(before.conversation), ref
 
 
-async def put_away(hub: Hub, done: Outcome) -> None:
-    """A conversation for one message is archived once nothing in it is open. What is not waited for stays."""
-    where = await hub.conversations.get(done.receipt.conversation)
-    is_over = done.outcome in ("replied", "passed", "failed")
-    if where.kind == "ephemeral" and not where.archived and is_over and not await still_open(hub, where.id):
+async def put_away(hub: Hub, outcome: Outcome) -> None:
+    """Archive the conversation of one message once nothing in it is open. Without waiting it stays."""
+    where = await hub.conversations.get(outcome.receipt.conversation)
+    is_over = outcome.outcome in ("replied", "passed", "failed")
+    if (
+        where.kind == "ephemeral"
+        and not where.archived
+        and is_over
+        and not await is_still_open(hub, where.id)
+    ):
         await hub.conversations.archive(where.id)
 
 
-async def still_open(hub: Hub, conversation: str) -> bool:
+async def is_still_open(hub: Hub, conversation: str) -> bool:
     owed = await hub.turns(conversation=conversation, state="owed")
     return bool(owed or await hub.inspector.unsettled(conversation))
 
@@ -257,7 +267,7 @@ async def still_open(hub: Hub, conversation: str) -> bool:
 
 async def broadcasting(session: Session, options: SendOptions, text: str) -> int:
     """One message per agent in the pair's own conversation, under its own limit; then all replies."""
-    async with opened_hub(session) as hub, AsyncExitStack() as stack:
+    async with open_hub(session) as hub, AsyncExitStack() as stack:
         voice = hub.acting_as(options.speaker) if options.speaker else hub
         talks: dict[str, FollowedConversation] = {}
         if options.patience is not None:
@@ -269,11 +279,11 @@ async def broadcasting(session: Session, options: SendOptions, text: str) -> int
                     talk.shows_own = False
                     talks[agent.name] = await stack.enter_async_context(talk.following())
         before = {name: talk.last for name, talk in talks.items()}
-        session.left = BEING_SENT
-        done = await voice.broadcast(text)
+        session.left = SENDING_INTERRUPTED
+        result = await voice.broadcast(text)
         session.left = "stopped waiting. The messages stay queued; agents answer when they can."
-        with kept_if_the_hub_goes("the messages are kept", "moot tail"):
-            reached = [talks[name] for name in done["delivered_to"] if name in talks]
+        with report_stored_if_hub_goes("the messages are kept", "moot tail"):
+            reached = [talks[name] for name in result["delivered_to"] if name in talks]
             settled = await asyncio.gather(*(talk.wait(options.patience or 0) for talk in reached))
             replies = [
                 message
@@ -283,12 +293,12 @@ async def broadcasting(session: Session, options: SendOptions, text: str) -> int
             ]
             await asyncio.gather(*(talk.read() for talk in reached))
             states = [row.state for talk in reached for row in await _parts(voice, talk)]
-            outcome = _word(done, replies, settled, states, waited=options.patience is not None)
-            return _tell(session, {**done, "replies": [r.to_dict() for r in replies], "outcome": outcome})
+            outcome = _word(result, replies, settled, states, has_waited=options.patience is not None)
+            return _tell(session, {**result, "replies": [r.to_dict() for r in replies], "outcome": outcome})
 
 
 async def _pair(voice: Hub, agent: str, text: str) -> shapes.Conversation | None:
-    """Where its answer will be; None for whom the message will not reach, which the broadcast tells."""
+    """The conversation of the answer; None if the message will not reach the agent, which the broadcast reports."""
     with suppress(NotPermitted, RateLimited, Braked):
         return await voice.conversations.implicit([agent], text=text)
     return None
@@ -301,22 +311,22 @@ def _before(
 
 
 async def _parts(voice: Hub, talk: FollowedConversation) -> tuple[shapes.Because, ...]:
-    """The agent's part in what was just said to it."""
+    """The agent's part in the message just sent to it."""
     own = [m for m in await voice.newest(talk.conversation.id) if m.sender == voice.name]
     return (await voice.why(own[-1].id)).agents if own else ()
 
 
 def _word(
-    done: JsonObject,
+    result: JsonObject,
     replies: list[shapes.Message],
     settled: list[bool],
     states: list[str],
     *,
-    waited: bool,
+    has_waited: bool,
 ) -> str:
-    if not done["delivered_to"]:
+    if not result["delivered_to"]:
         return "failed"
-    if not waited:
+    if not has_waited:
         return "queued"
     if not all(settled):
         return "timed_out"
@@ -325,14 +335,14 @@ def _word(
     return next((state for state in ("owed", "passed") if state in states), "failed")
 
 
-def _tell(session: Session, done: JsonObject) -> int:
+def _tell(session: Session, result: JsonObject) -> int:
     screen = session.screen
     if session.json:
-        screen.data(done)
+        screen.data(result)
     else:
         screen.note(
-            f"sent to {', '.join(done['delivered_to']) or 'nobody'}: {done['outcome'].replace('_', ' ')}"
+            f"sent to {', '.join(result['delivered_to']) or 'nobody'}: {result['outcome'].replace('_', ' ')}"
         )
-        for refused in done["failed"]:
-            screen.note(f"not sent to {refused['agent']}: {refused['error']}")
-    return OUTCOMES[done["outcome"]]
+        for failure in result["failed"]:
+            screen.note(f"not sent to {failure['agent']}: {failure['error']}")
+    return OUTCOMES[result["outcome"]]

@@ -1,6 +1,6 @@
 """Why nobody answers a message, cause by cause, and what would change that.
 
-Above: send, ask and chat say it, and exit with 1. Below: the why-record, which knows each agent's part.
+Above: send, ask and chat print it, and exit with 1. Below: the why-record, which has each agent's part.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PAIR: Final = 2
 
 
 class Cause(Struct, frozen=True):
-    """One reason for silence, and those it holds for."""
+    """One reason for silence, and the agents it holds for."""
 
     agents: tuple[str, ...]
     rule: str
@@ -35,31 +35,31 @@ class Cause(Struct, frozen=True):
         return {"agents": list(self.agents), "rule": self.rule, "reason": self.text, "fix": self.fix}
 
 
-def was_wanted(row: shapes.Because) -> bool:
-    """Whether an agent was to answer, or would have been asked had it been there."""
+def was_expected(row: shapes.Because) -> bool:
+    """Whether an agent should answer, or would have been asked if it were not away."""
     return row.duty != "observes" or row.rule == "away"
 
 
 def nobody_will(rows: Sequence[shapes.Because]) -> bool:
-    """Whether it is known already that a message gets no answer: all who could give one are kept from it."""
-    wanted = [row for row in rows if was_wanted(row)]
-    return bool(wanted) and all(row.duty == "blocked" or row.rule == "away" for row in wanted)
+    """Whether it is certain that a message gets no answer: all agents that could answer are blocked or away."""
+    expected = [row for row in rows if was_expected(row)]
+    return bool(expected) and all(row.duty == "blocked" or row.rule == "away" for row in expected)
 
 
 async def causes(hub: Hub, why: shapes.Why, message: str) -> tuple[Cause, ...]:
-    """What kept each agent that was wanted from answering; those that are away together, as one command starts them.
-    `message` is what it is called."""
-    rows = [row for row in why.agents if was_wanted(row)]
-    found = [_cause(row, message) for row in rows if row.state in BROKEN or row.duty == "blocked"]
+    """What kept each expected agent from answering; absent agents together, since one command starts them. `message` is
+    the message's name."""
+    rows = [row for row in why.agents if was_expected(row)]
+    causes_found = [_cause(row, message) for row in rows if row.state in BROKEN or row.duty == "blocked"]
     away: list[shapes.Agent] = []
     for row in rows:
         if row.rule == "away" and row.duty == "observes":
             agent = await hub.agents.get(row.agent)
             if agent.activity["state"] == "removed":
-                found.append(_cause(row, why.message))
+                causes_found.append(_cause(row, why.message))
             else:
                 away.append(agent)
-    return (*found, await _absence(hub, away)) if away else tuple(found)
+    return (*causes_found, await _absence(hub, away)) if away else tuple(causes_found)
 
 
 def _cause(row: shapes.Because, message: str) -> Cause:
@@ -71,12 +71,12 @@ def _cause(row: shapes.Because, message: str) -> Cause:
 
 
 def is_paused(part: shapes.Because | Delivery) -> bool:
-    """Whether somebody paused the agent; one that was removed is stopped by the same rule."""
+    """Whether the agent is paused; a removed agent has the same rule."""
     return part.duty == "blocked" and part.rule == "paused" and not part.reason.endswith(REMOVED)
 
 
 def several(reason: str) -> str:
-    """What is said of one, said of more."""
+    """A reason for one agent, in the plural."""
     one, _, rest = reason.partition(" ")
     return f"{ {'was': 'were', 'is': 'are'}.get(one, one) } {rest}"
 
@@ -84,10 +84,10 @@ def several(reason: str) -> str:
 async def _absence(hub: Hub, agents: Sequence[shapes.Agent]) -> Cause:
     names = [agent.name for agent in agents]
     are = "is" if len(names) == 1 else "are both" if len(names) == PAIR else "are all"
-    return Cause(tuple(names), "away", f"{listed(names)} {are} away", await to_bring_back(hub, agents))
+    return Cause(tuple(names), "away", f"{joined_names(names)} {are} away", await to_bring_back(hub, agents))
 
 
-def listed(names: Iterable[str]) -> str:
+def joined_names(names: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last

@@ -1,4 +1,4 @@
-"""A tour that plays by itself: everything that is said is shown where it is said, until nobody has anything left to do.
+"""A tour that plays by itself: every message is shown with its conversation, until nobody has anything left to do.
 
 Above: demo_support.py, demo_clis.py. Below: the events of a hub.
 """
@@ -11,13 +11,13 @@ from contextlib import suppress
 
 from moot import shapes
 from moot.cli.frame.session import Session
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.hub import Hub
 from moot.model.json import JsonObject
 from moot.settings import Home
 
-LONGEST_SECONDS = 60.0
+MAX_TOUR_SECONDS = 60.0
 
 
 class WatchedTour:
@@ -27,7 +27,7 @@ class WatchedTour:
         self._home = home
         self._places: dict[str, str] = {}
         """Conversation → what it is called here."""
-        self._seen = 0
+        self._shown_messages = 0
         self._messages: list[JsonObject] = []
 
     def _make_home(self, toml: str) -> None:
@@ -40,36 +40,36 @@ class WatchedTour:
         say = self._screen.say
         say(f"{self._screen.strong('DEMO')}  {first} No model is called and nothing")
         say("      leaves this machine.")
-        say(f"      Separate home: {shown(self._home.path)}   (remove it with: moot demo --reset)\n")
+        say(f"      Separate home: {tilde_path(self._home.path)}   (remove it with: moot demo --reset)\n")
 
     def _say_what_is_next(self, lesson: str, commands: Iterator[str]) -> None:
         self._screen.say(lesson)
         self._screen.say("\nTry next:")
         for words in commands:
-            self._screen.say(f"  moot --home {shown(self._home.path)} {words}")
+            self._screen.say(f"  moot --home {tilde_path(self._home.path)} {words}")
 
     # --- what happens ------------------------------------------------------------------------------------
 
-    async def _watched(self, hub: Hub) -> None:
+    async def _watch(self, hub: Hub) -> None:
         """Show everything until nobody has anything left to do."""
         follower = asyncio.ensure_future(self._follow(hub))
         try:
-            await hub.settled(timeout=LONGEST_SECONDS)
+            await hub.settled(timeout=MAX_TOUR_SECONDS)
         finally:
             follower.cancel()
             with suppress(asyncio.CancelledError):
                 await follower
-        for event in (await hub.history.past(self._seen)).events:
+        for event in (await hub.history.past(self._shown_messages)).events:
             await self._show(hub, event)
 
     async def _follow(self, hub: Hub) -> None:
-        async for event in hub.events(after=self._seen):
+        async for event in hub.events(after=self._shown_messages):
             await asyncio.shield(self._show(hub, event))
 
     async def _show(self, hub: Hub, event: shapes.Event) -> None:
-        if event.id is None or int(event.id) <= self._seen:
+        if event.id is None or int(event.id) <= self._shown_messages:
             return
-        self._seen = int(event.id)
+        self._shown_messages = int(event.id)
         if event.type == "message.posted":
             self._messages.append(event.body)
             where = await self._place(hub, event.body["conversation"])
@@ -86,21 +86,21 @@ class WatchedTour:
             yield self._screen.dim(f"  {where}: {words}\n")
             return
         who = message["from"]
-        named = self._screen.name(who) if message["kind"] == "agent" else who
-        meant = f", {message['intent']}" if message["intent"] else ""
+        speaker = self._screen.name(who) if message["kind"] == "agent" else who
+        intent_words = f", {message['intent']}" if message["intent"] else ""
         chip = ", demo" if message["kind"] == "agent" else ""
         cut = ", interrupted" if message["metadata"].get("partial") else ""
-        yield f"{named}{chip}, {clock_time(message['at'])}, {where}{meant}{cut}:"
+        yield f"{speaker}{chip}, {clock_time(message['at'])}, {where}{intent_words}{cut}:"
         yield f"{text}\n"
 
     async def _place(self, hub: Hub, id: str) -> str:
         if id not in self._places:
-            found = await hub.conversations.get(id)
-            ends = " and ".join(seat.name for seat in found.participants)
+            conversation = await hub.conversations.get(id)
+            ends = " and ".join(seat.name for seat in conversation.participants)
             words = {
                 "link": f"over the link of {ends}",
-                "task": f"in the task's own conversation {found.name}",
+                "task": f"in the task's own conversation {conversation.name}",
                 "direct": f"between {ends}",
             }
-            self._places[id] = safe(words.get(found.kind, f"in #{found.name}"))
+            self._places[id] = safe(words.get(conversation.kind, f"in #{conversation.name}"))
         return self._places[id]

@@ -1,7 +1,7 @@
-"""What stands below everything that is said while a person may type: an unfinished line, who is waited for, the prompt.
+"""The foot of the screen while a person may type: an unfinished line, who is waited for, the prompt.
 
-What others say is written above it, so neither tears the other apart. Where the cursor may not be moved (a dumb
-terminal, a screen reader) nothing is drawn twice but the prompt, once it was quiet for a moment.
+Other output is written above it, so neither breaks up the other. If the cursor may not be moved (a dumb terminal, a
+screen reader), only the prompt is drawn again, after a moment of silence.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class Foot:
         self._waiting: list[str] = []
         self._rows = 0
         """How many are drawn; the cursor is in the last one."""
-        self._drawn: list[int] = []
+        self._drawn_widths: list[int] = []
         """How many columns each of them takes, the last one up to the cursor."""
         self._echoed = ""
         """Where nothing can be moved: what of the draft stands on the screen."""
@@ -42,9 +42,9 @@ class Foot:
     # --- what others say -----------------------------------------------------------------------------------
 
     def grow(self, text: str) -> None:
-        """More of a line that is being spoken; it is written above once it is whole."""
+        """Add to a line that is being written; it moves above once it is complete."""
         whole, newline, self._growing = (self._growing + text).rpartition("\n")
-        with self.lifted():
+        with self.lift():
             self._put(whole + newline)
 
     def wait_for(self, lines: list[str]) -> None:
@@ -54,8 +54,8 @@ class Foot:
             self.draw()
 
     @contextmanager
-    def lifted(self) -> Iterator[None]:
-        """Out of the way of what is written inside."""
+    def lift(self) -> Iterator[None]:
+        """Remove the foot while the block writes."""
         self.erase()
         try:
             yield
@@ -64,8 +64,8 @@ class Foot:
 
     # --- what the person types -----------------------------------------------------------------------------
 
-    def changed(self) -> None:
-        """The draft is another now."""
+    def on_draft_changed(self) -> None:
+        """Draw the changed draft."""
         if self._moves:
             self.erase()
         elif not self._echo():
@@ -76,8 +76,8 @@ class Foot:
         self.draw(at_once=True)
 
     def _echo(self) -> bool:
-        """What was typed at the end is simply written, or taken away again."""
-        text, before = self._shown(self._editor.text), self._echoed
+        """Write or remove the last character directly, if that is enough."""
+        text, before = self._fit_text(self._editor.text), self._echoed
         if not self._rows or self._editor.cursor != len(self._editor.text):
             return False
         if text.startswith(before):
@@ -89,10 +89,10 @@ class Foot:
         self._echoed = text
         return True
 
-    def entered(self, text: str) -> None:
-        """What was typed becomes part of what was said."""
+    def on_entered(self, text: str) -> None:
+        """Move the typed line up, above the foot."""
         if self._moves:
-            with self.lifted():
+            with self.lift():
                 self._put(self._fit(f"{self.prompt}{text}\n"))
         else:
             self._put("\n")
@@ -111,47 +111,50 @@ class Foot:
                 self._later = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._draw_line)
 
     def _draw_line(self) -> None:
-        self._echoed = self._shown(self._editor.text)
+        self._echoed = self._fit_text(self._editor.text)
         self._put(self._fit(self.prompt) + self._echoed)
         self._rows = 1
 
     def _draw_rows(self) -> None:
         columns = shutil.get_terminal_size().columns
         above = [*([self._growing] if self._growing else []), *self._waiting]
-        rows = [clipped(self._fit(row), columns - 1) for row in above]
+        rows = [clip(self._fit(row), columns - 1) for row in above]
         back = 0
         if self.prompt:
-            row, back = self._typed(columns - 1)
+            row, back = self._prompt_row(columns - 1)
             rows.append(row)
         if rows:
             self._put("\n".join(rows) + (f"\x1b[{back}D" if back else ""))
             self._rows = len(rows)
-            self._drawn = [width(click.unstyle(row)) for row in rows]
-            self._drawn[-1] -= back
+            self._drawn_widths = [width(click.unstyle(row)) for row in rows]
+            self._drawn_widths[-1] -= back
 
-    def resized(self) -> None:
-        """The terminal is wider or narrower now: what stands here is drawn to fit."""
+    def on_resized(self) -> None:
+        """Draw the foot again for the new width of the terminal."""
         if self._rows and self._moves:
             self.erase()
             self.draw()
 
     def _height(self) -> int:
-        """How many rows the cursor is below the first: a terminal that became narrower has wrapped what was drawn."""
+        """Rows between the first and the cursor: a terminal that became narrower has wrapped what was drawn."""
         columns = shutil.get_terminal_size().columns
-        above, last = self._drawn[:-1], self._drawn[-1]
-        return sum(max(1, -(-taken // columns)) for taken in above) + last // columns
+        above, last = self._drawn_widths[:-1], self._drawn_widths[-1]
+        return sum(max(1, -(-cells // columns)) for cells in above) + last // columns
 
-    def _typed(self, columns: int) -> tuple[str, int]:
-        """The prompt and as much of the draft around the cursor as fits into a row; how far back the cursor is."""
+    def _prompt_row(self, columns: int) -> tuple[str, int]:
+        """The prompt with as much of the draft around the cursor as fits, and the cursor's distance from its end."""
         prompt, cut, editor = self._fit(self.prompt), self._fit(CUT), self._editor
-        before, behind = self._shown(editor.text[: editor.cursor]), self._shown(editor.text[editor.cursor :])
+        before, behind = (
+            self._fit_text(editor.text[: editor.cursor]),
+            self._fit_text(editor.text[editor.cursor :]),
+        )
         room = max(8, columns - width(prompt) - 2 * width(cut))
         head = leading(before[::-1], room - width(leading(behind, room // 2)))[::-1]
         tail = leading(behind, room - width(head))
         begin, end = cut if head != before else "", cut if tail != behind else ""
         return f"{prompt}{begin}{head}{tail}{end}", width(tail + end)
 
-    def _shown(self, text: str) -> str:
+    def _fit_text(self, text: str) -> str:
         return self._fit(text.replace("\n", NEWLINE).replace("\t", " "))
 
     def erase(self) -> None:
@@ -164,7 +167,7 @@ class Foot:
         self._rows = 0
 
     def finish(self) -> None:
-        """Nobody types any more: what was growing stays."""
+        """Remove the foot at the end; a growing line stays."""
         self.erase()
         if self._growing:
             self._put(f"{self._growing}\n")
@@ -194,16 +197,16 @@ def _columns(letter: str) -> int:
 
 def leading(text: str, columns: int) -> str:
     """As much of its beginning as fits."""
-    taken = 0
+    used = 0
     for at, letter in enumerate(text):
-        taken += _columns(letter)
-        if taken > columns:
+        used += _columns(letter)
+        if used > columns:
             return text[:at]
     return text
 
 
-def clipped(row: str, columns: int) -> str:
-    """A row that wrapped could not be taken away again."""
+def clip(row: str, columns: int) -> str:
+    """Cut a row to the width: a wrapped row could not be removed."""
     bare = click.unstyle(row)
     fits = leading(bare, columns)
     return row if fits == bare else fits

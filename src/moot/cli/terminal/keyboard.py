@@ -42,14 +42,14 @@ class Keyboard:
         self._silences: list[asyncio.TimerHandle] = []
 
     @contextlib.asynccontextmanager
-    async def held(self) -> AsyncIterator["Keyboard"]:
-        """From now on keys are read one by one; afterwards the terminal is as it was, and no draft is lost."""
+    async def reading(self) -> AsyncIterator["Keyboard"]:
+        """Read keys one by one during the block; afterwards the terminal is as it was, and no draft is lost."""
         loop = asyncio.get_running_loop()
         self._screen.foot = self._foot
         self._take_keys()
         loop.add_reader(self._file, self._readable)
         loop.add_signal_handler(signal.SIGTSTP, self._suspend)
-        loop.add_signal_handler(signal.SIGWINCH, self._foot.resized)
+        loop.add_signal_handler(signal.SIGWINCH, self._foot.on_resized)
         try:
             yield self
         finally:
@@ -72,7 +72,7 @@ class Keyboard:
         return await self._lines.get()
 
     def _keep_unsent(self) -> None:
-        """Lines that nobody took any more, and what is half written."""
+        """Keep the lines that were not taken, and the unfinished one."""
         lines: list[str] = []
         while not self._lines.empty():
             lines.append(self._lines.get_nowait() or "")
@@ -130,7 +130,7 @@ class Keyboard:
             self._press(key)
 
     def _listen_for_silence(self) -> None:
-        """What is not complete gets no rest of it when nothing comes for a while."""
+        """Give up waiting for the rest of a sequence when nothing comes for a while."""
         for timer in self._silences:
             timer.cancel()
         later = asyncio.get_running_loop().call_later
@@ -162,15 +162,15 @@ class Keyboard:
             case other:
                 if not self.editor.press(other):
                     return
-        self._foot.changed()
+        self._foot.on_draft_changed()
 
     def _enter(self) -> None:
         text = self.editor.sent()
-        self._foot.entered(safe(text))
+        self._foot.on_entered(safe(text))
         self._lines.put_nowait(text)
 
     def _interrupt(self, *, again: bool) -> None:
-        """Never takes a draft away: first it says so, then it leaves, with the draft on the screen."""
+        """Never discard a draft: the first press says that it is kept, the second leaves and shows it."""
         if again or (not self.editor.text.strip() and self.when_interrupted()):
             self.was_interrupted = True
             self._lines.put_nowait(None)
@@ -181,7 +181,7 @@ class Keyboard:
 
 
 async def piped_line() -> str | None:
-    """The next line of a pipe or a file, or None at its end. A thread of its own waits, so that leaving never does."""
+    """The next line of a pipe or a file; None at its end. A thread waits for it, so that leaving does not have to."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[str | None] = loop.create_future()
 

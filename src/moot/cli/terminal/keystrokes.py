@@ -14,14 +14,14 @@ from typing import Final, NamedTuple
 PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
 ESCAPE_SECONDS: Final = 0.1
-"""Of silence behind an Esc: it was the key, no sequence."""
+"""If nothing follows an Esc for this long, it was the key and not a sequence."""
 PASTE_SECONDS: Final = 2.0
-"""Of silence inside a paste: its end does not come any more."""
+"""If nothing follows inside a paste for this long, its end will not come."""
 INTERRUPT: Final = b"\x03"
 LINE_ENDS: Final = re.compile(r"\r\n|\r|\n")
-# An escape sequence; one that has only begun; what is no control character.
+# An escape sequence; an incomplete one; characters that are not control characters.
 _sequence = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^\[O])", re.DOTALL).match
-_begun = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O)?$").match
+_incomplete = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O)?$").match
 _letters = re.compile(r"[^\x00-\x1f\x7f]+").match
 _unprintable = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -29,7 +29,7 @@ _unprintable = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 class Key(NamedTuple):
     name: str
     text: str = ""
-    """What is written by it."""
+    """The text that the key writes."""
 
 
 CONTROLS: Final = {
@@ -82,8 +82,8 @@ class Keystrokes:
         self._is_pasting = False
 
     def of(self, data: bytes, *, more: bool = False) -> list[Key]:
-        """`more` says that further bytes are there already, right behind these."""
-        if self._is_pasting and data == INTERRUPT:  # a key, as it came alone
+        """`more`: further bytes are there already, right after these."""
+        if self._is_pasting and data == INTERRUPT:  # the key, since it came alone
             return [*self._paste_so_far(), Key(CONTROLS["\x03"])]
         self._waiting += self._decode(data)
         at_once = not self._is_pasting and len(LINE_ENDS.findall(self._waiting)) > 1
@@ -97,14 +97,14 @@ class Keystrokes:
         return keys
 
     def after_silence(self, seconds: float) -> list[Key]:
-        """For so long nothing came: what is not complete stays so."""
+        """Nothing came for this long: give up waiting for the rest of an incomplete sequence."""
         if self._is_pasting:
             return self._paste_so_far() if seconds >= PASTE_SECONDS else []
         self._waiting = ""
         return []
 
     def _paste_so_far(self) -> list[Key]:
-        text, self._waiting, self._is_pasting = pasted(self._waiting), "", False
+        text, self._waiting, self._is_pasting = clean_paste(self._waiting), "", False
         return [Key("text", text)] if text else []
 
     def _in_paste(self) -> Key | None:
@@ -112,12 +112,12 @@ class Keystrokes:
         if not ends:
             return None
         self._is_pasting, self._waiting = False, rest
-        return Key("text", pasted(whole))
+        return Key("text", clean_paste(whole))
 
     def _next(self, at_once: bool, more: bool) -> Key | None:
         waiting = self._waiting
-        if (met := LINE_ENDS.match(waiting)) is not None:
-            self._waiting = waiting[met.end() :]
+        if (match := LINE_ENDS.match(waiting)) is not None:
+            self._waiting = waiting[match.end() :]
             is_inside = at_once and (bool(self._waiting) or more)
             return Key("newline") if is_inside else Key("enter")
         if waiting.startswith(PASTE_BEGINS):
@@ -125,19 +125,19 @@ class Keystrokes:
             return Key("")
         if waiting[0] == "\x1b":
             return self._escape(waiting)
-        if (met := _letters(waiting)) is not None:
-            self._waiting = waiting[met.end() :]
-            return Key("text", met[0])
+        if (match := _letters(waiting)) is not None:
+            self._waiting = waiting[match.end() :]
+            return Key("text", match[0])
         self._waiting = waiting[1:]
         return Key("text", "\t") if waiting[0] == "\t" else Key(CONTROLS.get(waiting[0], ""))
 
     def _escape(self, waiting: str) -> Key | None:
-        if _begun(waiting) is not None or (met := _sequence(waiting)) is None:
+        if _incomplete(waiting) is not None or (match := _sequence(waiting)) is None:
             return None
-        self._waiting = waiting[met.end() :]
-        return Key(SEQUENCES.get(met[0], ""))
+        self._waiting = waiting[match.end() :]
+        return Key(SEQUENCES.get(match[0], ""))
 
 
-def pasted(text: str) -> str:
-    """As it may be written into a line: one kind of line end, and nothing that would move the cursor."""
+def clean_paste(text: str) -> str:
+    """A pasted text with one kind of line end and without control characters."""
     return _unprintable.sub("", LINE_ENDS.sub("\n", text)).rstrip("\n")

@@ -11,7 +11,7 @@ class LineEditor:
     def __init__(self) -> None:
         self.text = ""
         self.cursor = 0
-        self._sent: list[str] = []
+        self._history: list[str] = []
         self._place = 0
         """Which of them is looked at; behind the last one is the draft itself."""
         self._aside = ""
@@ -27,9 +27,9 @@ class LineEditor:
     def sent(self) -> str:
         """Take it: the draft is empty then, and can be called back."""
         text = self.text
-        if text.strip() and text not in self._sent[-1:]:
-            self._sent.append(text)
-        self._place = len(self._sent)
+        if text.strip() and text not in self._history[-1:]:
+            self._history.append(text)
+        self._place = len(self._history)
         self.set("")
         return text
 
@@ -69,21 +69,21 @@ class LineEditor:
         self.set(self.text[: self.cursor])
 
     def cut_word(self) -> None:
-        met = _last_word(self.text[: self.cursor])
-        at = met.start() if met is not None else 0
+        match = _last_word(self.text[: self.cursor])
+        at = match.start() if match is not None else 0
         self.set(self.text[:at] + self.text[self.cursor :], at)
 
     def earlier(self) -> None:
-        if self._place == len(self._sent):
+        if self._place == len(self._history):
             self._aside = self.text
         if self._place:
             self._place -= 1
-            self.set(self._sent[self._place])
+            self.set(self._history[self._place])
 
     def later(self) -> None:
-        if self._place < len(self._sent):
+        if self._place < len(self._history):
             self._place += 1
-            self.set(self._sent[self._place] if self._place < len(self._sent) else self._aside)
+            self.set(self._history[self._place] if self._place < len(self._history) else self._aside)
 
 
 ACTS: Final[dict[str, Callable[[LineEditor], None]]] = {

@@ -19,7 +19,7 @@ GAP = 4
 
 
 class OrgChart:
-    """Who stands where, found once for every way of drawing it."""
+    """The places in the organisation, computed once for every way of drawing it."""
 
     def __init__(self, topology: shapes.Topology) -> None:
         self.topology = topology
@@ -42,7 +42,7 @@ class OrgChart:
         return link.sender if self.superior(link) == link.to else link.to
 
     def tops(self) -> list[str]:
-        """Who stands below nobody first, those with reports before those without; then everybody else."""
+        """The roots: those without a superior first, with reports before without; then everybody else."""
 
         def rank(id: str) -> int:
             above = any(self.superior(link) not in (None, id) for link in self._of[id])
@@ -72,36 +72,38 @@ class TreeLine:
 
 
 def tree(chart: OrgChart) -> Iterator[TreeLine]:
-    drawn: set[str] = set()
+    drawn_links: set[str] = set()
     """Links."""
     for top in chart.tops():
-        if any(link.id not in drawn for link in chart.links_of(top)):
+        if any(link.id not in drawn_links for link in chart.links_of(top)):
             yield TreeLine("", "", top)
-            yield from _branches(chart, top, drawn)
+            yield from _branches(chart, top, drawn_links)
 
 
-def _branches(chart: OrgChart, top: str, drawn: set[str]) -> Iterator[TreeLine]:
-    """Below somebody, deepest first. By a stack: an organisation may be deeper than Python likes to nest."""
-    ahead = _entries(chart, top, "", drawn)[::-1]
+def _branches(chart: OrgChart, top: str, drawn_links: set[str]) -> Iterator[TreeLine]:
+    """The lines below a node, deepest first. With a stack: an organisation may be deeper than Python can nest."""
+    ahead = _entries(chart, top, "", drawn_links)[::-1]
     while ahead:
         line, indent, expands = ahead.pop()
         yield line
         if expands:
-            ahead += _entries(chart, line.id, indent, drawn)[::-1]
+            ahead += _entries(chart, line.id, indent, drawn_links)[::-1]
 
 
-def _entries(chart: OrgChart, id: str, indent: str, drawn: set[str]) -> list[tuple[TreeLine, str, bool]]:
-    links = [link for link in chart.links_of(id) if link.id not in drawn]
-    drawn |= {link.id for link in links}
-    found = []
+def _entries(
+    chart: OrgChart, id: str, indent: str, drawn_links: set[str]
+) -> list[tuple[TreeLine, str, bool]]:
+    links = [link for link in chart.links_of(id) if link.id not in drawn_links]
+    drawn_links |= {link.id for link in links}
+    entries = []
     for number, link in enumerate(links):
         last = number == len(links) - 1
         other = link.to if link.sender == id else link.sender
         superior = chart.superior(link)
         sign = OFF if not link.enabled else PEER if superior is None else DOWN if superior == id else UP
         line = TreeLine(f"{indent}{'└─' if last else '├─'}", sign, other, link.sentence)
-        found.append((line, f"{indent}{'   ' if last else '│  '}", superior == id))
-    return found
+        entries.append((line, f"{indent}{'   ' if last else '│  '}", superior == id))
+    return entries
 
 
 def draw_tree(screen: Screen, chart: OrgChart) -> None:
@@ -120,19 +122,19 @@ def draw_tree(screen: Screen, chart: OrgChart) -> None:
 
 
 def _plain(chart: OrgChart, line: TreeLine) -> str:
-    return _start(line) + _shown(chart.nodes[line.id])
+    return _start(line) + _node_text(chart.nodes[line.id])
 
 
 def _left(screen: Screen, chart: OrgChart, line: TreeLine) -> str:
     node = chart.nodes[line.id]
-    return _start(line) + screen.in_colour_of(node.name, _shown(node))
+    return _start(line) + screen.in_colour_of(node.name, _node_text(node))
 
 
 def _start(line: TreeLine) -> str:
     return f"{line.branches}{line.sign} " if line.sign else ""
 
 
-def _shown(node: shapes.TopologyNode) -> str:
+def _node_text(node: shapes.TopologyNode) -> str:
     return f"{safe(node.name)} {mark(node)} {state(node)}"
 
 
@@ -166,7 +168,7 @@ def dot(chart: OrgChart) -> Iterator[str]:
     yield '  rankdir=TB; node [shape=box, style=rounded, fontname="sans-serif"];'
     for id, node in chart.nodes.items():
         shape = ", shape=diamond" if node.kind == "human" else ""
-        yield f"  {_quoted(id)} [label={_quoted(node.name)}{shape}];"
+        yield f"  {_quote(id)} [label={_quote(node.name)}{shape}];"
     for link in chart.topology.links:
         yield f"  {_dot_edge(chart, link)}"
     yield "}"
@@ -183,10 +185,10 @@ def _dot_edge(chart: OrgChart, link: shapes.Link) -> str:
         **({} if link.enabled else {"style": "dashed"}),
     }
     words = ", ".join(f"{key}={value}" for key, value in looks.items())
-    return f"{_quoted(high)} -> {_quoted(low)} [{words}];"
+    return f"{_quote(high)} -> {_quote(low)} [{words}];"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 

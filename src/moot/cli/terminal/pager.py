@@ -8,19 +8,19 @@ OFF = ("", "cat")
 
 
 def pager_of(environ: Mapping[str, str]) -> list[str]:
-    """The command, or nothing where none is wanted."""
-    named = environ.get("MOOT_PAGER", environ.get("PAGER", "less"))
-    if named.strip() in OFF or environ.get("TERM") == "dumb" or environ.get("MOOT_SCREEN_READER"):
+    """The command; empty if none is wanted."""
+    command = environ.get("MOOT_PAGER", environ.get("PAGER", "less"))
+    if command.strip() in OFF or environ.get("TERM") == "dumb" or environ.get("MOOT_SCREEN_READER"):
         return []
-    words = named.split()
+    words = command.split()
     return words if shutil.which(words[0]) else []
 
 
 def is_long(text: str) -> bool:
     """Whether it is more than one screen: lines that wrap count as often as they are drawn."""
     size = shutil.get_terminal_size()
-    drawn = sum(1 + len(line) // size.columns for line in text.splitlines())
-    return drawn >= size.lines
+    line_count = sum(1 + len(line) // size.columns for line in text.splitlines())
+    return line_count >= size.lines
 
 
 def show(text: str, pager: list[str]) -> bool:

@@ -36,7 +36,7 @@ SET_BY = {"config": "in moot.toml", "api": "by hand", "spawn": "by the agent tha
 
 
 def where_set(link: shapes.Link) -> str:
-    """Who says that a link exists: a line of moot.toml, or somebody's own hand."""
+    """Where a link was set: in a line of moot.toml, or by hand."""
     return f"in {link.place}" if link.place else SET_BY.get(link.origin, link.origin)
 
 
@@ -63,23 +63,23 @@ def address(conversation: shapes.Conversation, seq: int) -> str:
 
 async def addresses(hub: Hub, ids: Iterable[str | None]) -> dict[str | None, str]:
     """Ids of messages as people call them; nothing for none."""
-    named: dict[str | None, str] = {None: ""}
+    by_id: dict[str | None, str] = {None: ""}
     names: dict[str, str] = {}
     for id in filter(None, ids):
         place, _, seq = id.rpartition(":")
         if place not in names:
             names[place] = (await hub.conversations.get(place)).name
-        named[id] = f"{names[place]}:{seq}"
-    return named
+        by_id[id] = f"{names[place]}:{seq}"
+    return by_id
 
 
 def author(message: shapes.Message, hub: Hub) -> str:
-    """Who said it. Whoever speaks as an agent (`--as`) is not that agent."""
+    """The author of a message. Somebody who speaks as an agent (`--as`) is not that agent."""
     return "you" if message.sender == hub.name and not is_agent(message) else message.sender
 
 
 def chip(message: shapes.Message) -> str:
-    """What made it, where that must be seen: demo words never pass for a model's, nor a file's for a person's."""
+    """What made a text, if that must be visible: demo text must not pass for a model's, nor a file's for a person's."""
     if "imported" in message.metadata:
         return "imported"
     return "demo" if str(message.metadata.get("brain", "")).startswith("demo") else ""
@@ -87,8 +87,8 @@ def chip(message: shapes.Message) -> str:
 
 async def message_at(hub: Hub, address: str) -> shapes.Message | None:
     conversation, _, seq = address.rpartition(":")
-    found = await hub.messages(conversation, after=int(seq) - 1, limit=1)
-    return found[0] if found and found[0].id == address else None
+    messages = await hub.messages(conversation, after=int(seq) - 1, limit=1)
+    return messages[0] if messages and messages[0].id == address else None
 
 
 async def reason_for(hub: Hub, message: shapes.Message) -> str:
@@ -110,12 +110,12 @@ def line(screen: Screen, hub: Hub, message: shapes.Message, marks: dict[str, str
     if message.kind == "system":
         return f"notice: {safe(message.text).strip('[]')}"
     if message.kind == "tool":
-        used = f"{message.metadata.get('tool')} for {message.metadata.get('for')}"
-        return f"tool {safe(used)}, {clock_time(message.at)}:\n{safe(message.text)}"
+        tool_words = f"{message.metadata.get('tool')} for {message.metadata.get('for')}"
+        return f"tool {safe(tool_words)}, {clock_time(message.at)}:\n{safe(message.text)}"
     name = author(message, hub)
     who = screen.name(name, marks.get(name, "●")) if is_agent(message) else name
-    made = [part for part in (chip(message), clock_time(message.at), reason) if part]
-    return f"{who}, {', '.join(made)}:\n{safe(message.text)}{cut(message)}"
+    details = [part for part in (chip(message), clock_time(message.at), reason) if part]
+    return f"{who}, {', '.join(details)}:\n{safe(message.text)}{cut(message)}"
 
 
 def cut(message: shapes.Message) -> str:
@@ -125,19 +125,19 @@ def cut(message: shapes.Message) -> str:
 
 def round_line(opening: shapes.Why, last: shapes.Why, replies: int, cap: int) -> str:
     """How a round ended: who was silent, how many turns were used, and why it went no further."""
-    passed = [row.agent for row in opening.agents if row.state == "passed"]
-    silent = f"{', '.join(passed)} passed · " if passed else ""
+    silent_agents = [row.agent for row in opening.agents if row.state == "passed"]
+    silent = f"{', '.join(silent_agents)} passed · " if silent_agents else ""
     return f"{silent}{round_end(opening, last, replies, cap)}"
 
 
 def round_end(opening: shapes.Why, last: shapes.Why, replies: int, cap: int) -> str:
     """The same without who was silent, where that was told already."""
     blocked = [row.rule for row in (*last.agents, *opening.agents) if row.duty == "blocked"]
-    stopped = next((ENDS[rule] for rule in blocked if rule in ENDS), "")
+    ending = next((ENDS[rule] for rule in blocked if rule in ENDS), "")
     away = [row.agent for row in opening.agents if row.rule == "away"]
-    if away and not replies and not stopped:
-        stopped = f"{', '.join(away)} {'is' if len(away) == 1 else 'are'} away"
-    return f"turns {replies} of {cap} · ended: {stopped or 'nobody else was asked'}"
+    if away and not replies and not ending:
+        ending = f"{', '.join(away)} {'is' if len(away) == 1 else 'are'} away"
+    return f"turns {replies} of {cap} · ended: {ending or 'nobody else was asked'}"
 
 
 def budget_line(budget: JsonObject) -> str:

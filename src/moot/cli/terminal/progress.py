@@ -1,4 +1,4 @@
-"""Who is still waited for, on stderr: after a moment, and rewritten in place. No bars, nothing in pipes."""
+"""The agents still at work, on stderr: after a moment, and rewritten in place. No bars, nothing in pipes."""
 
 import shutil
 import sys
@@ -10,7 +10,7 @@ import click
 from moot.cli.terminal.screen import Screen
 
 AFTER_SECONDS = 0.4
-"""Whoever answers sooner needs no line."""
+"""An agent that answers sooner needs no line."""
 NO_SIGN_SECONDS = 120
 
 
@@ -32,21 +32,21 @@ class WaitingAgents:
         self._announced.pop(agent, None)
 
     def clear(self) -> None:
-        """Nobody is heard of any more."""
+        """Forget all agents."""
         self._since.clear()
         self._announced.clear()
 
-    def lines(self, drawn: Callable[[str, str], str] = "{} {}".format) -> list[str]:
+    def lines(self, render: Callable[[str, str], str] = "{} {}".format) -> list[str]:
         """One per agent that has been at it for a while, with its seconds."""
         now = self._now()
         return [
-            drawn(agent, f"{what}{_for(now - since)}")
+            render(agent, f"{what}{_for(now - since)}")
             for agent, (what, since) in self._since.items()
             if now - since >= self._after
         ]
 
     def changes(self) -> list[str]:
-        """What was not told yet, without seconds: for those who read line by line."""
+        """What was not reported yet, without seconds, for output line by line."""
         now = self._now()
         late = {agent: what for agent, (what, since) in self._since.items() if now - since >= self._after}
         new = [f"{agent} {what}" for agent, what in late.items() if self._announced.get(agent) != what]
@@ -62,11 +62,11 @@ def _for(seconds: float) -> str:
 
 
 class InPlace:
-    """Lines at the foot of a terminal that are written over. The cursor rests at their beginning."""
+    """Lines at the foot of a terminal that are overwritten. The cursor stays at their beginning."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        self._drawn = 0
+        self._drawn_width = 0
         """How many columns the longest line takes; 0: nothing is drawn."""
         screen.before_writing = self.clear
 
@@ -76,29 +76,29 @@ class InPlace:
             return
         self.clear()
         columns = shutil.get_terminal_size().columns
-        shown = [self._cut(line, columns) for line in lines]
-        if not shown:
+        cut_lines = [self._cut(line, columns) for line in lines]
+        if not cut_lines:
             return
-        if self._screen.moves and len(shown) > 1:
-            self._put("\n".join(shown) + f"\r\x1b[{len(shown) - 1}A")
+        if self._screen.moves and len(cut_lines) > 1:
+            self._put("\n".join(cut_lines) + f"\r\x1b[{len(cut_lines) - 1}A")
         else:
-            shown = [self._cut(" · ".join(shown), columns)]
-            self._put(shown[0] + "\r")
-        self._drawn = max(len(click.unstyle(line)) for line in shown)
+            cut_lines = [self._cut(" · ".join(cut_lines), columns)]
+            self._put(cut_lines[0] + "\r")
+        self._drawn_width = max(len(click.unstyle(line)) for line in cut_lines)
 
     def _cut(self, line: str, columns: int) -> str:
-        """A line that wrapped could not be written over."""
+        """Cut a line to the width: a wrapped line could not be overwritten."""
         line = self._screen.fit(line)
         return line if len(click.unstyle(line)) < columns else click.unstyle(line)[: columns - 1]
 
     def clear(self) -> None:
         if self._screen.foot is not None:
-            return  # it makes room by itself
-        if self._drawn:
+            return  # the foot makes room by itself
+        if self._drawn_width:
             # The terminal may have become narrower since: more blanks than it has columns would wrap.
-            blanks = min(self._drawn, shutil.get_terminal_size().columns - 1)
+            blanks = min(self._drawn_width, shutil.get_terminal_size().columns - 1)
             self._put("\x1b[J" if self._screen.moves else " " * blanks + "\r")
-            self._drawn = 0
+            self._drawn_width = 0
 
     def _put(self, text: str) -> None:
         sys.stderr.write(text)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from moot.cli.terminal import pager
-from moot.cli.terminal.fields import picked, refuse_missing
+from moot.cli.terminal.fields import pick_fields, refuse_missing
 from moot.rules.palette import AWAY, COLOURS, HOLLOW, chosen_index
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 def safe(text: str) -> str:
     """Text of others, as it may be written to a terminal: control characters become visible."""
     return _UNSHOWN.sub(
-        lambda met: f"\\x{ord(met[0]):02x}" if met[0] < "\u0100" else f"\\u{ord(met[0]):04x}", text
+        lambda match: f"\\x{ord(match[0]):02x}" if match[0] < "\u0100" else f"\\u{ord(match[0]):04x}", text
     )
 
 
@@ -63,28 +63,28 @@ class Screen:
         self.quiet = quiet
         self.ascii = environ.get("MOOT_ASCII", "") not in ("", "0")
         self.plain = bool(environ.get("MOOT_SCREEN_READER")) or environ.get("TERM") == "dumb"
-        refused = no_color or json or bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
-        self.colour = not refused and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
-        self.moves = not refused and sys.stderr.isatty()
-        """Whether what stands on the terminal may be written over with escape sequences."""
+        is_plain_output = no_color or json or bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+        self.colour = not is_plain_output and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
+        self.moves = not is_plain_output and sys.stderr.isatty()
+        """Whether escape sequences may overwrite what is on the terminal."""
         self.redraws = not self.plain and not json and sys.stdout.isatty()
         """Whether a whole screen may be drawn again; that needs no colour."""
         self.fields: tuple[str, ...] = ()
-        """What of each JSON object is wanted; empty: all of it."""
+        """The fields to print of each JSON object; empty for all."""
         self.home = ""
-        """The home as --home gave it: commands that are printed to be copied name it too."""
+        """The value of --home: printed commands repeat it."""
         self.wishes: Mapping[str, str] = {}
         """Agents whose owner chose their colour."""
         self._pager = pager.pager_of(environ) if not json and sys.stdout.isatty() else []
         self._pages: list[str] | None = None
         self.before_writing: Callable[[], None] = lambda: None
-        """Takes away what is drawn in place, before anything else is written."""
+        """Removes what is drawn in place before anything else is written."""
 
         self.foot: Foot | None = None
-        """Where a person types; what is written meanwhile stands above it."""
+        """Where a person types; other output goes above it."""
 
     def only_append(self) -> None:
-        """From now on lines are only ever added: no colour, nothing drawn over, no escape sequence at all."""
+        """From now on only append lines: no colour, no escape sequences."""
         self.plain = True
         self.colour = self.moves = self.redraws = False
 
@@ -102,25 +102,25 @@ class Screen:
                 click.echo(self.fit(text), err=True, color=False)
 
     def command(self, way: str) -> str:
-        """A command that does here what it says, as it can be copied."""
-        named = self.home and way.startswith("moot ") and " --home " not in way
-        return f"moot --home {shlex.quote(self.home)} {way.removeprefix('moot ')}" if named else way
+        """A command that can be copied, with --home if that is needed here."""
+        needs_home = self.home and way.startswith("moot ") and " --home " not in way
+        return f"moot --home {shlex.quote(self.home)} {way.removeprefix('moot ')}" if needs_home else way
 
     def give_back(self, text: str) -> None:
-        """What a person wrote and nobody keeps: said with --quiet too."""
+        """Print what a person wrote and was not sent, even with --quiet."""
         with self._out_of_the_way():
             click.echo(self.fit(f"not sent:\n{safe(text)}"), err=True, color=False)
 
     def data(self, value: object) -> None:
-        """One JSON document, or of it what --fields picks. A field it does not have is told of once it is written."""
-        document = picked(value, self.fields) if self.fields else value
+        """Print one JSON document, or its --fields. A missing field is reported after it is printed."""
+        document = pick_fields(value, self.fields) if self.fields else value
         click.echo(json.dumps(document, ensure_ascii=False), color=False)
         if self.fields:
             refuse_missing(value, self.fields)
 
     @contextmanager
     def paged(self) -> Iterator[None]:
-        """What is said inside goes through the pager, if it is more than one screen."""
+        """Send output of the block through the pager if it is more than one screen."""
         self._pages = [] if self._pager else None
         try:
             yield
@@ -130,7 +130,7 @@ class Screen:
                 self._write(text)
 
     def said_in(self, tell: Callable[[], None]) -> str:
-        """What would be said inside."""
+        """The text that `tell` would print."""
         self._pages = []
         try:
             tell()
@@ -139,12 +139,12 @@ class Screen:
             self._pages = None
 
     def raw(self, text: str) -> None:
-        """As it is, escape sequences too."""
+        """Print a text unchanged, with escape sequences."""
         click.echo(text, nl=False, color=True)
         sys.stdout.flush()
 
     def grow(self, text: str) -> None:
-        """More of a line that is being spoken; `grown` ends it."""
+        """Add to a line that is being written; `grown` ends it."""
         if self.foot is not None:
             self.foot.grow(self.fit(text))
         else:
@@ -155,7 +155,7 @@ class Screen:
 
     def _out_of_the_way(self) -> AbstractContextManager[None]:
         self.before_writing()
-        return self.foot.lifted() if self.foot is not None else nullcontext()
+        return self.foot.lift() if self.foot is not None else nullcontext()
 
     def _write(self, text: str) -> None:
         if self._pages is not None:
@@ -198,7 +198,7 @@ class Screen:
         return line if fits or not right else f"{left}\n        {right}"
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Columns as wide as what is in them; the last one takes what is left."""
+        """Print columns as wide as their content; the last one takes the rest."""
         cells = [list(heads), *([safe(cell).replace("\n", " ") for cell in row] for row in rows)]
         widths = [max(len(row[column]) for row in cells) for column in range(len(heads))]
         for number, row in enumerate(cells):
@@ -206,7 +206,7 @@ class Screen:
             self.say(self.dim(line) if number == 0 else line)
 
 
-def counted(number: int, what: str) -> str:
+def count_words(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 

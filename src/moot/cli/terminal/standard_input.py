@@ -1,8 +1,7 @@
 """The words of a message, with what is piped in behind them: `git diff | moot send arya "review this"`.
 
-Standard input is often there without being meant: a terminal, `/dev/null`, the open pipe of a supervisor or of ssh, the
-file that a shell loop takes its lines from. So what does not begin to come within a moment is not waited for; a `-` as
-the last word says that it is meant, and then it is.
+Standard input is often open by accident: a terminal, `/dev/null`, the pipe of a supervisor or of ssh, the file that a
+shell loop reads. So input that does not begin within a moment is ignored; with a `-` as the last word it is waited for.
 """
 
 import os
@@ -25,68 +24,68 @@ WHERE: Final = "standard input"
 
 def message_text(session: Session, words: Sequence[str], file: str | None = None) -> str:
     """The words, a file and standard input as one text. A `-` as the last word waits for the latter to its end."""
-    is_meant = bool(words) and words[-1] == "-"
-    typed = " ".join(words[:-1] if is_meant else words)
-    kept = _file_text(session, file) if file is not None else ""
-    behind = _decoded(_all(session), WHERE) if is_meant else _piped(session)
-    return SEPARATOR.join(part for part in (typed, kept, behind) if part)
+    is_explicit = bool(words) and words[-1] == "-"
+    words_text = " ".join(words[:-1] if is_explicit else words)
+    file_text = _file_text(session, file) if file is not None else ""
+    piped_text = _decode(_all(session), WHERE) if is_explicit else _piped_text(session)
+    return SEPARATOR.join(part for part in (words_text, file_text, piped_text) if part)
 
 
 def _file_text(session: Session, path: str) -> str:
     try:
         with Path(path).open("rb") as file:
-            return _decoded(_bounded(session, file.fileno(), path), path)
+            return _decode(_read_bounded(session, file.fileno(), path), path)
     except OSError as error:
         raise NotFound(f"cannot read {path}: {error.strerror}", ref=path) from error
 
 
-def _piped(session: Session) -> str:
-    """What somebody pipes in; empty where nobody does."""
+def _piped_text(session: Session) -> str:
+    """The piped text; empty if nothing is piped."""
     try:
         file = sys.stdin.fileno()
         mode = os.fstat(file).st_mode
     except (AttributeError, ValueError, OSError):  # closed, or none to begin with
         return ""
     if os.isatty(file) or (stat.S_ISREG(mode) and os.lseek(file, 0, os.SEEK_CUR) > 0):
-        return ""  # a file that others have begun to read is theirs
+        return ""  # another process has begun to read this file
     if not select.select([file], [], [], PATIENCE_SECONDS)[0]:
         session.screen.note(
             f"{WHERE} is open, but nothing arrived for {PATIENCE_SECONDS:g} s: sending the message "
             "without it.\n  fix   end the text with - to wait for it, or add </dev/null to skip it"
         )
         return ""
-    text = _decoded(_bounded(session, file, WHERE), WHERE)
+    text = _decode(_read_bounded(session, file, WHERE), WHERE)
     return "" if text.isspace() else text.rstrip("\n")
 
 
 def _all(session: Session) -> bytes:
     try:
-        return _bounded(session, sys.stdin.fileno(), WHERE)
-    except (AttributeError, ValueError):  # no file of the system's is behind it
+        return _read_bounded(session, sys.stdin.fileno(), WHERE)
+    except (AttributeError, ValueError):  # it is not a file of the system
         return sys.stdin.buffer.read() if sys.stdin is not None else b""
 
 
-def _bounded(session: Session, file: int, where: str) -> bytes:
-    """To its end, or to where it is longer than a message may be."""
+def _read_bounded(session: Session, file: int, where: str) -> bytes:
+    """Read to the end; refused if it is longer than a message may be."""
     from moot.settings import load  # noqa: PLC0415  only where there is something to read
 
     parts: list[bytes] = []
-    size, most = 0, 0
+    size, limit = 0, 0
     while part := os.read(file, CHUNK):
-        most = most or load(home_of(session)).limits.message_bytes
+        limit = limit or load(home_of(session)).limits.message_bytes
         parts.append(part)
         size += len(part)
-        if size > most:
+        if size > limit:
             raise BadText(
                 "the text cannot be stored: it is too long",
-                detail=f"expected at most {most} bytes of UTF-8 (limits.message_bytes); {where} has more",
-                fix=("send the part that matters", f"moot config set limits.message_bytes {2 * most}"),
+                detail=f"expected at most {limit} bytes of UTF-8 (limits.message_bytes); {where} has more",
+                fix=("send the part that matters", f"moot config set limits.message_bytes {2 * limit}"),
                 problem="too_long",
             )
     return b"".join(parts)
 
 
-def _decoded(data: bytes, where: str) -> str:
+def _decode(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

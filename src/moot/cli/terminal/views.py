@@ -15,8 +15,8 @@ from moot.cli.terminal.screen import Screen, clock_time, safe
 if TYPE_CHECKING:
     from moot.hub import Hub
 
-WIDEST = 88
-ENDED = {
+MAX_COLUMNS = 88
+ENDING_WORDS = {
     "passed": "passed",
     "owed": "is away; it will answer when it is back",
     "held": "is held for a moment",
@@ -37,7 +37,7 @@ class Silent:
 
 
 class Plain:
-    """Append-only lines; a reply is printed once, complete. Who only pipes the answer is not told of states."""
+    """Append-only lines; a reply is printed once, complete. States are left out when the answer is only piped."""
 
     def __init__(self, screen: Screen, hub: Hub, marks: dict[str, str], *, tells: bool = True) -> None:
         self._screen = screen
@@ -66,8 +66,8 @@ class Plain:
 
     def ended(self, agent: str, state: str) -> None:
         self._waiting.ends(agent)
-        if self._tells and state in ENDED:
-            self._screen.note(f"status: {agent} {ENDED[state]}")
+        if self._tells and state in ENDING_WORDS:
+            self._screen.note(f"status: {agent} {ENDING_WORDS[state]}")
 
     def over(self) -> None:
         self._waiting.clear()
@@ -76,8 +76,8 @@ class Plain:
 
 
 class Streaming:
-    """For terminals: a reply grows as it comes. One at a time; who streams beside it is shown when done.
-    Between replies passing lines tell who is still thinking."""
+    """For terminals: a reply grows as it comes, one at a time; a reply that streams beside it is shown when complete.
+    Between replies temporary lines say who is still thinking."""
 
     def __init__(
         self,
@@ -107,11 +107,11 @@ class Streaming:
         self.tick()
 
     def tick(self) -> None:
-        """Nothing is drawn behind a text that is still growing."""
+        """Draw who is waited for, unless a text is still growing."""
         if not self._speaker:
-            self._foot.draw([] if self._screen.quiet else self._waiting.lines(self._named))
+            self._foot.draw([] if self._screen.quiet else self._waiting.lines(self._waiting_line))
 
-    def _named(self, agent: str, what: str) -> str:
+    def _waiting_line(self, agent: str, what: str) -> str:
         return f"{self._screen.name(agent, self._marks.get(agent, '●'))}  {self._screen.dim(what)}"
 
     def moved(self, conversation: shapes.Conversation) -> None:
@@ -131,7 +131,7 @@ class Streaming:
             self._screen.grow(f"{self._screen.bar(agent)} ")
         if agent == self._speaker:
             self._shown += text
-            self._screen.grow(self._barred(agent, text))
+            self._screen.grow(self._with_bar(agent, text))
 
     async def show_message(self, message: shapes.Message) -> None:
         self._waiting.ends(message.sender)
@@ -149,7 +149,7 @@ class Streaming:
             self._column = 0
             self._screen.say(self._header(message.sender, chip(message), clock_time(message.at), reason))
             self._screen.say(
-                f"{self._screen.bar(message.sender)} {self._barred(message.sender, message.text)}{cut(message)}"
+                f"{self._screen.bar(message.sender)} {self._with_bar(message.sender, message.text)}{cut(message)}"
             )
         self._speaker = ""
         self.tick()
@@ -161,8 +161,8 @@ class Streaming:
             self._cut()
         if state == "held":
             self._waiting.begins(agent, "held for a moment")
-        elif state in ENDED and state != "passed":
-            self._screen.say(self._screen.dim(f"  {agent} {ENDED[state]}"))
+        elif state in ENDING_WORDS and state != "passed":
+            self._screen.say(self._screen.dim(f"  {agent} {ENDING_WORDS[state]}"))
         self.tick()
 
     def over(self) -> None:
@@ -182,14 +182,14 @@ class Streaming:
             self._screen.grown()
         self._speaker = ""
 
-    def _header(self, agent: str, made: str, at: str | None, reason: str = "") -> str:
+    def _header(self, agent: str, chip: str, at: str | None, reason: str = "") -> str:
         who = self._screen.name(agent, self._marks.get(agent, "●"))
-        return "  ".join(part for part in (who, made, at, reason) if part)
+        return "  ".join(part for part in (who, chip, at, reason) if part)
 
-    def _barred(self, agent: str, text: str) -> str:
-        """Broken into lines that fit now, each behind the speaker's bar; words that come whole stay whole."""
+    def _with_bar(self, agent: str, text: str) -> str:
+        """The text wrapped to the terminal, each line after the speaker's bar."""
         parts: list[str] = []
-        room = min(shutil.get_terminal_size().columns, WIDEST) - len("| ")
+        room = min(shutil.get_terminal_size().columns, MAX_COLUMNS) - len("| ")
         for word in re.findall(r"\n|[^\S\n]+|\S+", safe(text)):
             if word == "\n" or (self._column + len(word) > room and self._column):
                 parts.append(f"\n{self._screen.bar(agent)} ")

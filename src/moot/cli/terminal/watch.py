@@ -23,31 +23,31 @@ AFRESH: Final = "\x1b[2J"
 def watch(
     session: Session, look: Callable[[], T], tell: Callable[[T], None], data: Callable[[T], object]
 ) -> None:
-    """`look` asks, `tell` says it, `data` is what --json gives of it."""
+    """`look` reads the answer, `tell` prints it, `data` is its form for --json."""
     screen = session.screen
     before: list[object] = []
     while True:
-        found = look()
-        page = screen.said_in(partial(tell, found)) if screen.redraws else ""
-        now: list[object] = [page or found]
+        answer = look()
+        page = screen.said_in(partial(tell, answer)) if screen.redraws else ""
+        now: list[object] = [page or answer]
         if now != before:
             if session.json:
-                screen.data(data(found))
+                screen.data(data(answer))
             elif screen.redraws:
-                screen.raw(_fitted(page, first=not before))
+                screen.raw(_fit_screen(page, first=not before))
             else:
-                tell(found)
+                tell(answer)
                 screen.say()
         before = now
         time.sleep(LOOK_SECONDS)
 
 
-def _fitted(text: str, *, first: bool) -> str:
-    """As much as fits; what does not is counted. Lines that wrap count as often as they are drawn."""
+def _fit_screen(text: str, *, first: bool) -> str:
+    """As many lines as fit, and the number of the others. A wrapped line counts as several."""
     size = shutil.get_terminal_size()
     lines = text.splitlines()
     ends = list(accumulate(1 + len(click.unstyle(line)) // size.columns for line in lines))
     if ends and ends[-1] >= size.lines:
-        kept = sum(end < size.lines - 1 for end in ends)
-        lines = [*lines[:kept], f"… {len(lines) - kept} more lines"]
+        shown_count = sum(end < size.lines - 1 for end in ends)
+        lines = [*lines[:shown_count], f"… {len(lines) - shown_count} more lines"]
     return (AFRESH if first else "") + FROM_THE_TOP + "\n".join(lines) + "\n"

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
-from moot.cli.terminal.keystrokes import pasted
+from moot.cli.terminal.keystrokes import clean_paste
 from moot.cli.tui.suggestions import Suggestion, Suggestions
 
 BURST_SECONDS: Final = 0.02
@@ -248,7 +248,7 @@ class Composer(TextArea):
         """Insert a paste as one piece, without control characters."""
         event.stop()
         event.prevent_default()
-        self.insert(pasted(event.text))
+        self.insert(clean_paste(event.text))
 
     def _announce_edit(self) -> None:
         """Announce an edit once for all keys that came together: an unmarked paste has thousands."""

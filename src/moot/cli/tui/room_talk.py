@@ -18,11 +18,11 @@ from moot import shapes
 from moot.cli.frame.errors import text as error_text
 from moot.cli.frame.hints import command as command_of
 from moot.cli.frame.session import Session
-from moot.cli.run.unloadable import explained
+from moot.cli.run.unloadable import with_load_errors
 from moot.cli.talk.brakes import warn
 from moot.cli.talk.dialogue import ended_in_words
 from moot.cli.talk.follow import FollowedConversation
-from moot.cli.talk.own_commands import exported
+from moot.cli.talk.own_commands import export_to_file
 from moot.cli.terminal.phrases import round_end, title
 from moot.cli.terminal.screen import safe
 from moot.cli.terminal.views import Silent
@@ -126,7 +126,7 @@ class RoomTalk:
             await self._view.explain(command.number or (newest.seq if newest is not None else 0))
             return
         if isinstance(command, slash.ExportCommand):
-            self._view.remark(await exported(self._session, where, command.file))
+            self._view.remark(await export_to_file(self._session, where, command.file))
             return
         if isinstance(command, slash.KeysCommand | slash.ThemeCommand | slash.TurnsCommand):
             await self._view.show_own(command)
@@ -208,7 +208,7 @@ class RoomTalk:
     async def _tell_end(self, receipt: Receipt, cap: int) -> None:
         where = await self._hub.conversations.get(receipt.conversation)
         result = await FollowedConversation(self._hub, where, Silent()).outcome(receipt, True)
-        result = await explained(self._session, self._hub, result)
+        result = await with_load_errors(self._session, self._hub, result)
         if where.id != self._view.place.id:
             return
         if where.kind == "group":

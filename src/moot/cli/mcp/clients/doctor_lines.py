@@ -16,7 +16,7 @@ from moot.cli.mcp.clients.ledger import Ledger
 from moot.cli.mcp.clients.probe import MAX_START_SECONDS, seconds_to_start
 from moot.cli.mcp.clients.state import SCOPES, ClientState, client_state
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.errors import MootError
 from moot.hub import Hub
 from moot.settings import Home
@@ -133,4 +133,4 @@ def _hooks(home: Home) -> Iterator[DoctorLine]:
             last = str(json.loads(lines[-1])["error"])
         except (ValueError, KeyError, TypeError):
             last = lines[-1].decode(errors="replace")
-        yield DoctorLine("hooks", WARN, f"errors in {shown(path)}; the newest: {last}", f"rm {path}")
+        yield DoctorLine("hooks", WARN, f"errors in {tilde_path(path)}; the newest: {last}", f"rm {path}")

@@ -20,7 +20,7 @@ from moot.cli.mcp.clients.probe import MAX_START_SECONDS, seconds_to_start, too_
 from moot.cli.mcp.clients.removal import Undone
 from moot.cli.mcp.clients.removal import undo as undone_by
 from moot.cli.mcp.clients.state import ClientState, client_state
-from moot.cli.run.welcome import shown
+from moot.cli.run.welcome import tilde_path
 from moot.cli.terminal.screen import clock_time
 from moot.errors import McpClient
 from moot.hub import Hub
@@ -106,7 +106,9 @@ class Installing:
         if writes:
             say("Will write:")
         for step in writes:
-            say(f"  {shown(step.path)}   {', '.join(dict.fromkeys(edit.path[-1] for edit in step.edits))}")
+            say(
+                f"  {tilde_path(step.path)}   {', '.join(dict.fromkeys(edit.path[-1] for edit in step.edits))}"
+            )
         if self._http:
             names = ", ".join(plan.request.client.name for plan in self.plans if plan.steps)
             say(f"Will create a token for: {names}")
@@ -217,7 +219,7 @@ def undo(session: Session, names: Sequence[str], *, only_print: bool) -> bool:
         for each in undone:
             sign = "✗" if each.how == "kept" else "✓"
             why = f"   {each.why}" if each.why else ""
-            session.screen.say(f"{sign} {each.client:<12}{each.how:<10}{shown(Path(each.path))}{why}")
+            session.screen.say(f"{sign} {each.client:<12}{each.how:<10}{tilde_path(Path(each.path))}{why}")
         session.screen.note("restart open sessions of these clients")
     return all(each.how != "kept" for each in undone)
 
@@ -231,7 +233,7 @@ def _tell_changes(session: Session, changes: Sequence[Change]) -> None:
         return
     for change in changes:
         for each in change.files:
-            session.screen.say(f"{change.client:<12}{shown(Path(each.path))}")
+            session.screen.say(f"{change.client:<12}{tilde_path(Path(each.path))}")
     if not changes:
         session.screen.say("nothing to undo: Moot has not changed any client's files")
 
@@ -268,7 +270,7 @@ def tell_client_states(session: Session, names: Sequence[str]) -> None:
 def _row(each: ClientState) -> tuple[str, ...]:
     where = ", ".join(r.scope if r.by == "moot" else f"{r.scope}, by hand" for r in each.registered)
     seen = f"{clock_time(each.seen)} {each.agents[0]}" if each.agents else "never"
-    installed = shown(Path(each.found)) if each.found else "no"
+    installed = tilde_path(Path(each.found)) if each.found else "no"
     return (
         each.client,
         installed,

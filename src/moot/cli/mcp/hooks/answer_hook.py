@@ -6,7 +6,7 @@ The hub is told only after the client has the messages: a hook that is killed be
 import asyncio
 from typing import Final, cast
 
-from moot.cli.frame.hub_access import opened_hub
+from moot.cli.frame.hub_access import open_hub
 from moot.cli.frame.session import Session
 from moot.cli.mcp.hooks.identity import session_agent
 from moot.cli.mcp.hooks.run_hook import HookMoment, Say
@@ -26,7 +26,7 @@ def answer(home: Home, moment: HookMoment, say: Say) -> None:
 async def _answer_in_time(home: Home, moment: HookMoment, say: Say) -> None:
     session = Session()
     session.home_option = str(home.path)
-    async with asyncio.timeout(SECONDS), opened_hub(session) as connection:
+    async with asyncio.timeout(SECONDS), open_hub(session) as connection:
         hub = cast(RemoteHub, connection)  # one of our own has the same methods
         name = moment.name or session_agent(await hub.agents.arrivals(moment.client, str(moment.folder)))
         if not name:
