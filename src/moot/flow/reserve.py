@@ -11,14 +11,15 @@ from enum import StrEnum
 
 from msgspec import Struct, structs
 
-from moot.flow import charge
-from moot.flow.steps import find, obligations
+from moot.flow import charge, use_decision
+from moot.flow.steps import acts, find, obligations
 from moot.model.chain import RESERVATIONS, SPENDING, Reservation, SpendingKind
 from moot.model.change import Decision
 from moot.model.event import EventType
 from moot.model.hint import Act, Hint, to_data
 from moot.model.ids import ParticipantId, TurnId
 from moot.model.moment import Moment
+from moot.model.records.decision import DECISIONS, DecisionId, DecisionState, PersonsDecision
 from moot.model.turn import RuleName, Turn, TurnState
 from moot.ports import Scope
 from moot.rules import budgets
@@ -47,7 +48,7 @@ class WhenUsedUp(StrEnum):
     ANSWER = "answer"
     """Nothing: the caller hears which budget it is, and may ask a person."""
     RAISE = "raise"
-    """A person has allowed as much again."""
+    """A person has allowed as much again, by the decision that `allowed` names."""
     STOP = "stop"
     """It ends, and the conversation is told."""
 
@@ -60,6 +61,8 @@ class Reserve(Struct, frozen=True, gc=False):
     above: Mapping[ParticipantId, AgentBudget] = {}
     """Of those that started its agent."""
     when_used_up: WhenUsedUp = WhenUsedUp.STOP
+    allowed: DecisionId | None = None
+    """Used with the raise, in one decision: neither is lost without the other."""
 
 
 class Reserved(Struct, frozen=True, gc=False):
@@ -75,6 +78,11 @@ class Reserved(Struct, frozen=True, gc=False):
         return self.overrun is None
 
     @property
+    def is_stopped(self) -> bool:
+        """No budget reaches, whatever the others do."""
+        return self.overrun is not None and not self.waits
+
+    @property
     def waits(self) -> bool:
         """Other turns have set aside what it needs: it may begin when one of them has ended."""
         return self.overrun is not None and bool(self.overrun.held_by)
@@ -82,7 +90,8 @@ class Reserved(Struct, frozen=True, gc=False):
 
 def scope(command: Reserve) -> Scope:
     rows = budgets.lookups(command.account.looked_at)
-    return Scope(turns=(command.turn,), records=(RESERVATIONS.all(), *rows))
+    allowed = () if command.allowed is None else (acts.HEAD, DECISIONS.one(command.allowed))
+    return Scope(turns=(command.turn,), records=(RESERVATIONS.all(), *rows, *allowed))
 
 
 def decide(command: Reserve, seen: Seen, at: Moment) -> Decision[Reserved]:
@@ -93,7 +102,9 @@ def decide(command: Reserve, seen: Seen, at: Moment) -> Decision[Reserved]:
     room = draft.room(find.conversation(seen, turn.conversation))
     turn_budgets = _turn_budgets(room, command)
     overrun = budgets.overrun(turn_budgets)
-    if overrun is not None and not overrun.held_by and command.when_used_up is WhenUsedUp.RAISE:
+    allowed = _allowed(command, seen, turn)
+    if overrun is not None and not overrun.held_by and allowed is not None:
+        use_decision.mark(draft, allowed)
         _raise(draft, command.account, overrun)
         turn_budgets = _turn_budgets(room, command)
         overrun = budgets.overrun(turn_budgets)
@@ -108,6 +119,15 @@ def decide(command: Reserve, seen: Seen, at: Moment) -> Decision[Reserved]:
         return Decision(draft.changes(), answer)
     _stop(room, turn, overrun)
     return Decision(draft.changes(), answer)
+
+
+def _allowed(command: Reserve, seen: Seen, turn: Turn) -> PersonsDecision | None:
+    """What a person has allowed the agent, if it was not used yet."""
+    if command.when_used_up is not WhenUsedUp.RAISE or command.allowed is None:
+        return None
+    decision = seen.record(DECISIONS, command.allowed)
+    is_fit = decision is not None and decision.by == turn.agent and decision.state is DecisionState.ANSWERED
+    return decision if is_fit else None
 
 
 def _turn_budgets(room: Room, command: Reserve) -> TurnBudgets:

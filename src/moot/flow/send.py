@@ -35,6 +35,8 @@ class Send(Struct, frozen=True, gc=False):
     """A conversation of its own for the message, in place of the pair's."""
     by_person: bool = False
     """Its author is a person, who waits for others without anybody waiting for it."""
+    stays_open: bool = False
+    """Of a question to a person: its author goes on without the answer, which calls it whenever it comes."""
 
 
 class Mistaken(Exception):
@@ -91,11 +93,12 @@ def decide(command: Send, seen: Seen, at: Moment) -> Decision[Posted]:
     else:
         room = find.open_room(draft, pair.id)
     author = find.member(room, message.author)
-    posted = (
-        _question(room, author, target, command, message)
-        if _waits(command)
-        else post.speak(room, author, message)
-    )
+    if _waits(command):
+        posted = _question(room, author, target, command, message)
+    elif command.stays_open and target.kind is HUMAN:
+        posted = obligations.ask_person(room, author, target, message, command.choices)
+    else:
+        posted = post.speak(room, author, message)
     return Decision(draft.changes(), posted)
 
 

@@ -12,7 +12,7 @@ from moot.model.change import Decision
 from moot.model.ids import ParticipantId
 from moot.model.moment import Moment
 from moot.model.records.audit import AuditedAct
-from moot.model.records.decision import DECISIONS, DecisionState
+from moot.model.records.decision import DECISIONS, DecisionState, PersonsDecision
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -35,7 +35,12 @@ def decide(command: UseDecision, seen: Seen, at: Moment) -> Decision[bool]:
     if decision.state is not DecisionState.ANSWERED:
         return Decision([], False)
     draft = Draft(seen, at)
-    draft.put(DECISIONS, structs.replace(decision, state=DecisionState.USED, updated_at=at.now))
-    detail = {"asked_by": decision.by, "conversation": decision.conversation, "seq": decision.seq}
-    acts.enter(draft, AuditedAct.DECISION_USED, command.author, f"decision {decision.id}", detail)
+    mark(draft, decision)
     return Decision(draft.changes(), True)
+
+
+def mark(draft: Draft, decision: PersonsDecision) -> None:
+    """What it allowed is done now; for verbs that do it in the same decision."""
+    draft.put(DECISIONS, structs.replace(decision, state=DecisionState.USED, updated_at=draft.at.now))
+    detail = {"asked_by": decision.by, "conversation": decision.conversation, "seq": decision.seq}
+    acts.enter(draft, AuditedAct.DECISION_USED, decision.by, f"decision {decision.id}", detail)

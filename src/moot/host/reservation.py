@@ -20,6 +20,7 @@ from moot.host.agent_turn import Speaking
 from moot.host.hosted import Running
 from moot.host.turn_end import Transact
 from moot.model.chain import SpendingKind
+from moot.model.records.decision import DecisionId
 from moot.ports import Clock
 from moot.rules.budgets import NO_BUDGET, Account, Overrun, account_of
 
@@ -54,7 +55,11 @@ class TurnReservation:
                     self._speaking.wait_for("")
                     return True
                 if not answer.waits:
-                    return await self._exceed(answer.overrun, answer.words)
+                    if await self._raise(answer.overrun, answer.words):
+                        continue  # as much again may not be enough
+                    if (await self._reserve(WhenUsedUp.STOP)).is_stopped:
+                        return False
+                    continue  # since it was looked at, another turn has ended or begun
                 self._speaking.wait_for(f"{answer.words}, which other turns have set aside")
                 await self._speaking.say("")
                 with suppress(TimeoutError):
@@ -62,28 +67,32 @@ class TurnReservation:
                         await self._freed.wait()
         return False
 
-    async def _reserve(self, when_used_up: WhenUsedUp) -> Reserved:
+    async def _reserve(self, when_used_up: WhenUsedUp, allowed: DecisionId | None = None) -> Reserved:
         hosted, turn = self._run.hosted, self._run.turn
         above = hosted.budgets_above()
         account = account_of(turn, self._clock.now(), above)
-        command = Reserve(turn.id, turn.fence, account, hosted.budget or NO_BUDGET, above, when_used_up)
+        command = Reserve(
+            turn.id, turn.fence, account, hosted.budget or NO_BUDGET, above, when_used_up, allowed
+        )
         answer: Reserved = await self._transact(reserve, command)
         return answer
 
-    async def _exceed(self, overrun: Overrun, whose: str) -> bool:
-        """A budget is used up: use what the owner has allowed in addition, else ask for it and stop."""
+    async def _raise(self, overrun: Overrun, whose: str) -> bool:
+        """A budget is used up: use what the owner has allowed in addition, else ask for it. Whether it was
+        allowed."""
         decisions: Any = self._speaking.hub.decisions
         question = self._question(overrun, whose)
         try:
-            if await decisions.use(question, MORE):
-                return (await self._reserve(WhenUsedUp.RAISE)).may_begin
+            allowed = await decisions.unused(question, MORE)
+            if allowed is not None:
+                await self._reserve(WhenUsedUp.RAISE, allowed)
+                return True
             if not await decisions.was_asked(question):
                 await decisions.propose(question, choices=(MORE, NO_MORE))
         except Stale:
             raise
         except MootError as refusal:  # nobody can be asked: that changes nothing for the turn
             log.info("the owner was not asked", action="budget_not_asked", error=refusal.title)
-        await self._reserve(WhenUsedUp.STOP)
         return False
 
     def _question(self, overrun: Overrun, whose: str) -> str:

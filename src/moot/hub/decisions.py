@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from moot import shapes
 from moot.errors import BadValue
-from moot.flow import answer_decision, give_up, post, use_decision
+from moot.flow import answer_decision, post, use_decision
 from moot.hub.commands.ask_person import checked_choices
 from moot.hub.commands.send import sent
 from moot.hub.core import Core
@@ -58,23 +58,21 @@ class Decisions(DecisionCalls):
         """Put a question to the owner without waiting: the answer calls the asker, whenever it comes."""
         core = self._core
         person = await core.directory.participant(core.parts.settings.hub.user)
-        until = core.parts.clock.now() + 1.0
-        message = self._speaker.posting("", question, intent=post.ASK, awaited=until, key=core.fresh_key())
-        posted = await sent(core, person.id, message, checked_choices(choices))
-        decision = DecisionId(str(posted.message.metadata["decision"]))
-        no_hurry = give_up.GiveUp(posted.message.conversation, posted.message.seq, decision=decision)
-        await core.parts.store.transact(give_up, no_hurry)
+        message = self._speaker.posting("", question, intent=post.ASK, key=core.fresh_key())
+        await sent(core, person.id, message, checked_choices(choices), stays_open=True)
 
     @in_process("how a hosted program does what a person allowed it once")
     async def use(self, question: str, answer: str) -> bool:
         """Whether the question has this answer and it was not used yet; it counts as used then."""
-        granted = [one for one in (await self._own()) if (one.question, one.answer) == (question, answer)]
-        for one in granted:
-            if one.state is DecisionState.ANSWERED and await self._core.do(
-                use_decision, use_decision.UseDecision(self._speaker.me, one.id)
-            ):
+        for one in await self._unused(question, answer):
+            if await self._core.do(use_decision, use_decision.UseDecision(self._speaker.me, one.id)):
                 return True
         return False
+
+    @in_process("how a hosted program finds what a person allowed it once, to use it in the same decision")
+    async def unused(self, question: str, answer: str) -> DecisionId | None:
+        """The decision by which this question was answered so, if that was not used yet."""
+        return next((one.id for one in await self._unused(question, answer)), None)
 
     @in_process("how a hosted program asks for the same thing once")
     async def is_open(self, question: str) -> bool:
@@ -89,6 +87,13 @@ class Decisions(DecisionCalls):
         owner = await self._core.directory.participant(self._core.parts.settings.hub.user)
         decisions = await self._core.parts.store.records(DECISIONS.where(to=owner.id))
         return any(one.question == question for one in decisions)
+
+    async def _unused(self, question: str, answer: str) -> Sequence[PersonsDecision]:
+        return [
+            one
+            for one in await self._own()
+            if (one.question, one.answer) == (question, answer) and one.state is DecisionState.ANSWERED
+        ]
 
     async def _own(self) -> Sequence[PersonsDecision]:
         """The decisions this participant asked the owner for."""

@@ -55,7 +55,6 @@ UNAUDITED = {
     "record_refusal": "it enters into the chain of an agent's refusals",
     "release": TURNS,
     "renew": TURNS,
-    "reserve": TURNS,
     "seal_chains": "it seals what was entered",
     "send": IN_A_CHAIN,
     "summarise": "sums up what stands in a chain",

@@ -14,7 +14,10 @@ from moot.model.ids import ParticipantId
 from moot.model.participant import HUMAN
 
 
-async def sent(core: Core, target: str, message: Post, choices: tuple[str, ...] = ()) -> Posted:
+async def sent(
+    core: Core, target: str, message: Post, choices: tuple[str, ...] = (), *, stays_open: bool = False
+) -> Posted:
+    """`choices` and `stays_open` are of a question to a person."""
     target = core.directory.meant_by(target)
     author = core.directory.known(message.author)
     by_person = author is not None and author.kind is HUMAN
@@ -22,7 +25,8 @@ async def sent(core: Core, target: str, message: Post, choices: tuple[str, ...] 
         message = structs.replace(message, waits_in=core.host.id)
 
     def to(taken_for: ParticipantId) -> send.Send:
-        return structs.replace(send.sending(target, taken_for, message, choices), by_person=by_person)
+        sending = send.sending(target, taken_for, message, choices)
+        return structs.replace(sending, by_person=by_person, stays_open=stays_open)
 
     try:
         return await core.do(send, to(await _taken_for(core, target)))
