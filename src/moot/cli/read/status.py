@@ -12,6 +12,7 @@ from moot.cli.frame.session import Session
 from moot.cli.run.welcome import tilde_path
 from moot.cli.terminal.phrases import budget_line
 from moot.cli.terminal.screen import Screen, clock_time, safe
+from moot.cli.terminal.spawn_tree import tree_lines
 from moot.cli.terminal.watch import watch
 from moot.errors import BadSettings
 from moot.hub import Hub
@@ -63,6 +64,7 @@ async def standing(hub: Hub, limit: int) -> JsonObject:
         "done": [_as_command(row) for row in now.done],
         "brakes": [brake.to_dict() for brake in now.brakes],
         "budgets": [budget.to_dict() for budget in now.budgets],
+        "started": [one.to_dict() for one in await hub.agents.tree() if one.ended_at is None],
     }
 
 
@@ -88,6 +90,8 @@ def show(screen: Screen, report: JsonObject) -> None:
     screen.say(f"home     {tilde_path(Path(report['home']))}")
     for number, budget in enumerate(report["budgets"]):
         screen.say(f"{'' if number else 'budgets':<9}{safe(budget_line(budget))}")
+    for number, line in enumerate(tree_lines(report["started"])):
+        screen.say(f"{'' if number else 'started':<9}{line}")
     for title, rows in (
         ("needs you", report["needs_you"]),
         ("working", report["working"]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -11,13 +10,13 @@ from moot import shapes
 from moot.cli.frame.hub_access import with_hub, with_reading
 from moot.cli.frame.session import Session
 from moot.cli.run.agent_daemon import agents
-from moot.cli.terminal.screen import ago, safe
+from moot.cli.terminal.screen import safe
+from moot.cli.terminal.spawn_tree import tree_lines
 
 if TYPE_CHECKING:
     from moot.hub import Hub
 
 __all__ = ["agents"]
-INDENT = "  "
 
 
 @agents.command(
@@ -54,25 +53,5 @@ def tree(session: Session) -> None:
         return
     if not rows:
         session.screen.note("no agents were started from templates")
-    for line in _lines(rows):
+    for line in tree_lines([one.to_dict() for one in rows]):
         session.screen.say(line)
-
-
-def _lines(rows: list[shapes.Spawned]) -> Iterator[str]:
-    """Every agent below the one that started it."""
-    children: dict[str, list[shapes.Spawned]] = {}
-    for one in rows:
-        children.setdefault(one.by, []).append(one)
-    started_names = {one.agent for one in rows}
-    for top in [by for by in children if by not in started_names]:
-        yield safe(top)
-        yield from _below(top, children, 1)
-
-
-def _below(above: str, children: dict[str, list[shapes.Spawned]], depth: int) -> Iterator[str]:
-    for one in children.get(above, ()):
-        state = (
-            f"retired {ago(one.ended_at)}: {one.ending}" if one.ended_at else f"since {ago(one.created_at)}"
-        )
-        yield f"{INDENT * depth}{safe(one.agent)}  ({one.template}, {state})"
-        yield from _below(one.agent, children, depth + 1)
