@@ -255,9 +255,9 @@ async def test_a_program_that_nobody_understands_any_more_is_dead_and_named() ->
     cli.process = cast(CliProcess, SimpleNamespace(alive=True, last_words=""))
 
     async def send() -> None:
-        cli.is_over("AttributeError: no get")
+        cli.end_output("AttributeError: no get")
 
     assert cli.alive
     with pytest.raises(CliDied, match="claude said something that Moot does not understand: AttributeError"):
-        _ = [one async for one in cli.prompted(send)]
+        _ = [one async for one in cli.prompt(send)]
     assert not cli.alive

@@ -64,19 +64,19 @@ RUN_FOLDER: Final = "clis"
 def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Mapping[str, str]) -> CliPlan:
     """Raises BadValue with what is wrong, and what mends it."""
     project = _project(row, coding, home)
-    given = environment(environ, row.environment)
+    variables = environment(environ, row.environment)
     prefix, _, line = row.brain.partition(":")
     words = _words(row, line)
     make = _driver(prefix, words)
     permissions = Permissions(row.permissions.value)
     worktree = find_worktree(project, home) if row.sandbox is CliSandbox.BWRAP else None
-    wrap = _wall(row, project, given, home, worktree)
+    wrap = _wall(row, project, variables, home, worktree)
     key = _key(row, words[0], home, environ)
     return CliPlan(
         agent=row.name,
         project=project,
         make=make,
-        environ=given,
+        environ=variables,
         run_folder=home.run / RUN_FOLDER,
         permissions=permissions,
         wrap=wrap,

@@ -40,7 +40,7 @@ from moot.model.records.cli_session import CliSession
 log = structlog.get_logger("moot.coding")
 
 LOOK_SECONDS: Final = 0.5
-"""While a tool runs: how often it is looked whether somebody interrupts."""
+"""How often a turn looks for an interrupt while a tool runs."""
 INTERRUPT_GRACE: Final = 5.0
 """For the tool that runs when a turn is interrupted."""
 END_SECONDS: Final = 5.0
@@ -84,20 +84,20 @@ class CliTurn:
     def _own_answer(self, call: ToolCall) -> str | None:
         """The text of a reply to the very message that this turn answers: it is the answer itself."""
         with suppress(ValueError, AttributeError):
-            given = _arguments(call)
-            if str(given.get("message_id")) in (self._turn.trigger.id, f"#{self._turn.trigger.seq}"):
-                return str(given.get("text", ""))
+            arguments = _arguments(call)
+            if str(arguments.get("message_id")) in (self._turn.trigger.id, f"#{self._turn.trigger.seq}"):
+                return str(arguments.get("text", ""))
         return None
 
     async def allow(self, wish: Wish) -> WishAnswer:
         if self._over or self._allowing is None:
             return WishAnswer(allowed=False, words="your turn is over")
-        self._tools.asked += 1
+        self._tools.pending += 1
         try:
             over = WishAnswer(allowed=False, words="your turn is over")
             return await self._attended(self._allowing.verdict(wish), over)
         finally:
-            self._tools.asked -= 1
+            self._tools.pending -= 1
 
     async def _attended(self, work: Coroutine[object, object, T], over: T) -> T:
         """For as long as the turn goes on: nobody waits for what a turn that has ended still asks."""
@@ -187,7 +187,7 @@ class CliTurn:
             raise CliError(f"kept calling tools and was stopped after {MAX_CALLS}")
 
     async def _hurried(self, driver: Driver, since: float | None, now: float) -> float | None:
-        """Somebody interrupts while a tool runs: it has a few seconds to end by itself."""
+        """After an interrupt a tool that runs has a few seconds to end by itself."""
         if since is None:
             return now if await self._turn.is_stopping() else None
         if now - since >= INTERRUPT_GRACE:
@@ -284,7 +284,7 @@ def _arguments(call: ToolCall) -> dict[str, object]:
 
 
 async def _pump(driver: Driver, text: str, happened: "asyncio.Queue[Happened | CliError]") -> None:
-    """Beside whoever reads it: a reader that is cancelled must not tear what the CLI is saying."""
+    """A task of its own reads what the CLI says, so that cancelling a reader loses nothing."""
     try:
         async for one in driver.prompt(text):
             await happened.put(one)

@@ -43,12 +43,12 @@ class OpenTools:
         self._step: Step | None = None
         self._writing = asyncio.Lock()
         self.count = 0
-        self.asked = 0
+        self.pending = 0
         """Calls of Moot's tools, and wishes, that are not answered yet."""
 
     @property
     def any_running(self) -> bool:
-        return self._step is not None or self.asked > 0
+        return self._step is not None or self.pending > 0
 
     @property
     def too_many(self) -> bool:
@@ -96,7 +96,7 @@ class OpenTools:
         self.count += 1
         if self.too_many:
             return ToolResult(f"{MAX_CALLS} calls are the most in one turn; yours ends now", failed=True)
-        self.asked += 1
+        self.pending += 1
         try:
             step = await self._call_begins(tool, call)
             result = await self._beside(tool, step)
@@ -105,7 +105,7 @@ class OpenTools:
             result = ToolResult(f"{call.name} failed: {type(error).__name__}: {error}", failed=True)
             await self._failed_call(call, result)
         finally:
-            self.asked -= 1
+            self.pending -= 1
         return result
 
     async def _call_begins(self, tool: Tool | None, call: ToolCall) -> Step:

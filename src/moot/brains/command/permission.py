@@ -76,19 +76,19 @@ class TurnPermissions:
                 "which they can read. Put it into a file of the project, and ask to run that.",
             )
         try:
-            return await self._asked(self._question(wish))
+            return await self._ask_owner(self._question(wish))
         except MootError as refusal:  # nobody can be asked: that is a denial, and the turn goes on
             return WishAnswer(allowed=False, words=f"You may not do this: {refusal.title}")
 
     def _question(self, wish: Wish) -> str:
         return f"May {self._turn.agent} do this in {self._project}?\n\n{wish.tool}: {wish.action}"
 
-    async def _asked(self, question: str) -> WishAnswer:
+    async def _ask_owner(self, question: str) -> WishAnswer:
         decisions = self._turn.hub.decisions
         if await decisions.use(question, ALLOW):
             return PASSED
         if self._permissions is Permissions.ASK:
-            return await self._waited(question)
+            return await self._ask_and_wait(question)
         if not await decisions.is_open(question):
             await decisions.propose(question, choices=(ALLOW, DENY))
         return WishAnswer(
@@ -97,7 +97,7 @@ class TurnPermissions:
             "Go on without it, or say what it is needed for.",
         )
 
-    async def _waited(self, question: str) -> WishAnswer:
+    async def _ask_and_wait(self, question: str) -> WishAnswer:
         hub = self._turn.hub
         try:
             answer = await hub.ask(

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 LOOK_SECONDS: Final = 1.0
-"""Between two looks at a folder in which somebody works."""
+"""Between two looks at a folder in which another agent works."""
 
 OnWait: TypeAlias = Callable[[str], Awaitable[None]]
 """Called again and again while an agent waits, with what it waits for."""

@@ -48,7 +48,7 @@ def codex_rest(total: JsonObject, last: JsonObject) -> JsonObject:
 
 
 def priced(usage: Usage) -> Usage:
-    """With what it cost, where the price of the model is known and nobody said it."""
+    """Add the cost where the CLI did not report it and the price of the model is known."""
     if usage.cost_usd is not None or not usage.model:
         return usage
     return structs.replace(usage, cost_usd=cost(usage, usage.model))

@@ -16,11 +16,11 @@ class ScriptedAcp(ScriptedCli):
         self.cancelled_once = False
         self.server: subprocess.Popen[str] | None = None
 
-    def take(self, message: dict[str, Any]) -> None:
+    def on_message(self, message: dict[str, Any]) -> None:
         method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
         match method:
             case None:
-                self.answered(number, message.get("result") or {"refused": message.get("error")})
+                self.on_answer(number, message.get("result") or {"refused": message.get("error")})
             case "initialize":
                 can = {"sessionCapabilities": {"resume": {}} if self.can_resume else {}, "loadSession": False}
                 self.reply(
@@ -65,7 +65,7 @@ class ScriptedAcp(ScriptedCli):
     def request(self, method: str, **params: Any) -> Any:
         number = f"q{next(self.numbers)}"
         self.pipe.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        return self.asked(number)
+        return self.answer_to(number)
 
     def began(self, text: str) -> None:
         self.update(sessionUpdate="available_commands_update", availableCommands=[])

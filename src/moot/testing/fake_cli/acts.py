@@ -32,9 +32,9 @@ class ProviderFails(Exception):
 class JsonPipe:
     """Lines of JSON: a reader beside the script, so that it can be interrupted and answered."""
 
-    def __init__(self, take: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, on_message: Callable[[dict[str, Any]], None]) -> None:
         self._writing = threading.Lock()
-        self._take = take
+        self._on_message = on_message
 
     def send(self, message: dict[str, Any]) -> None:
         self.write(json.dumps(message))
@@ -47,7 +47,7 @@ class JsonPipe:
     def read(self) -> None:
         for line in sys.stdin:
             if line.strip():
-                self._take(json.loads(line))
+                self._on_message(json.loads(line))
         os._exit(0)
 
 
@@ -59,9 +59,9 @@ class ScriptedSession:
         self._path = Path(os.environ.get("HOME", "/tmp")) / ".fake_clis" / f"{id}.json"
         if resume and not self._path.exists():
             raise LookupError(id)
-        known = json.loads(self._path.read_text()) if resume else {}
-        self.prompts: list[str] = known.get("prompts", [])
-        self.cost = float(known.get("cost", 0.0))
+        saved = json.loads(self._path.read_text()) if resume else {}
+        self.prompts: list[str] = saved.get("prompts", [])
+        self.cost = float(saved.get("cost", 0.0))
 
     def keep(self, prompt: str = "") -> None:
         self.prompts += [prompt] if prompt else []
@@ -86,7 +86,7 @@ class ScriptedCli(ABC):
     """Whose part of the tour it plays; else what it is told in the messages."""
 
     def __init__(self) -> None:
-        self.pipe = JsonPipe(self.take)
+        self.pipe = JsonPipe(self.on_message)
         self.prompts: queue.Queue[str] = queue.Queue()
         self.stopped = threading.Event()
         self.answers: dict[Any, queue.Queue[Any]] = {}
@@ -201,7 +201,7 @@ class ScriptedCli(ABC):
         output = self.child.stdout.read() if self.child.stdout else ""
         self.tool_ended(number, output, self.child.returncode)
 
-    def asked(self, number: Any) -> Any:
+    def answer_to(self, number: Any) -> Any:
         """What the other side answers to a request of ours."""
         waiting = self.answers.setdefault(number, queue.Queue())
         while True:
@@ -211,13 +211,13 @@ class ScriptedCli(ABC):
                 if self.stopped.is_set():
                     raise ActInterrupted from None
 
-    def answered(self, number: Any, answer: Any) -> None:
+    def on_answer(self, number: Any, answer: Any) -> None:
         self.answers.setdefault(number, queue.Queue()).put(answer)
 
     # --- each protocol's own --------------------------------------------------------------------------------------
 
     @abstractmethod
-    def take(self, message: dict[str, Any]) -> None: ...
+    def on_message(self, message: dict[str, Any]) -> None: ...
 
     @abstractmethod
     def began(self, text: str) -> None: ...

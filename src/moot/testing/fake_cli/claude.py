@@ -19,7 +19,7 @@ class ScriptedClaude(ScriptedCli):
             sys.exit(1)
         self.text = ""
 
-    def take(self, message: dict[str, Any]) -> None:
+    def on_message(self, message: dict[str, Any]) -> None:
         request = message.get("request") or {}
         match message["type"], request.get("subtype"):
             case "control_request", "interrupt":
@@ -28,7 +28,7 @@ class ScriptedClaude(ScriptedCli):
             case "control_request", _:
                 self.respond(message, {"version": VERSION})
             case "control_response", _:
-                self.answered(message["response"]["request_id"], message["response"])
+                self.on_answer(message["response"]["request_id"], message["response"])
             case _:
                 self.prompts.put(message["message"]["content"])
 
@@ -39,7 +39,7 @@ class ScriptedClaude(ScriptedCli):
     def request(self, request: dict[str, Any]) -> Any:
         number = str(uuid.uuid4())
         self.pipe.send({"type": "control_request", "request_id": number, "request": request})
-        return self.asked(number)["response"]
+        return self.answer_to(number)["response"]
 
     def event(self, event: dict[str, Any]) -> None:
         self.pipe.send({"type": "stream_event", "event": event, "parent_tool_use_id": None})

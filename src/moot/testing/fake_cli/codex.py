@@ -29,11 +29,11 @@ class ScriptedCodex(ScriptedCli):
         super().__init__()
         self.keeps_key_in_memory = KEY_IN_MEMORY in words
 
-    def take(self, message: dict[str, Any]) -> None:
+    def on_message(self, message: dict[str, Any]) -> None:
         method, number, params = message.get("method"), message.get("id"), message.get("params") or {}
         match method:
             case None:
-                self.answered(number, message.get("result") or {"refused": message.get("error")})
+                self.on_answer(number, message.get("result") or {"refused": message.get("error")})
             case "initialize":
                 self.reply(number, {"userAgent": f"fake/{VERSION}"})
             case "account/login/start":
@@ -78,7 +78,7 @@ class ScriptedCodex(ScriptedCli):
     def reply(self, number: Any, result: dict[str, Any]) -> None:
         self.pipe.send({"id": number, "result": result})
 
-    def notice(self, method: str, **params: Any) -> None:
+    def notify(self, method: str, **params: Any) -> None:
         about = {"threadId": self.session.id, "turnId": self.turn}
         self.pipe.send({"method": method, "params": {**about, **params}})
 
@@ -86,21 +86,21 @@ class ScriptedCodex(ScriptedCli):
         number = f"q{next(self.numbers)}"
         about = {"threadId": self.session.id, "turnId": self.turn}
         self.pipe.send({"id": number, "method": method, "params": {**about, **params}})
-        return self.asked(number)
+        return self.answer_to(number)
 
     def began(self, text: str) -> None:
-        self.notice("turn/started", turn={"id": self.turn})
+        self.notify("turn/started", turn={"id": self.turn})
 
     def delta(self, piece: str) -> None:
-        self.notice("item/agentMessage/delta", itemId="m", delta=piece)
+        self.notify("item/agentMessage/delta", itemId="m", delta=piece)
 
     def tool_began(self, number: str, command: str) -> None:
-        self.notice("item/started", item={"type": "commandExecution", "id": number, "command": command})
+        self.notify("item/started", item={"type": "commandExecution", "id": number, "command": command})
 
     def tool_ended(self, number: str, output: str, code: int) -> None:
         status = "completed" if code == 0 else "failed"
         item = {"type": "commandExecution", "id": number, "aggregatedOutput": output, "status": status}
-        self.notice("item/completed", item=item)
+        self.notify("item/completed", item=item)
         self.report(output)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Any:
@@ -120,7 +120,7 @@ class ScriptedCodex(ScriptedCli):
     def ended(self, how: str, why: str = "") -> None:
         self.total += 1020
         used = {"inputTokens": self.total - 20, "outputTokens": 20, "totalTokens": self.total}
-        self.notice("thread/tokenUsage/updated", tokenUsage={"total": used, "last": used})
+        self.notify("thread/tokenUsage/updated", tokenUsage={"total": used, "last": used})
         status = {"end": "completed", "interrupted": "interrupted", "error": "failed"}[how]
         turn = {"id": self.turn, "status": status, "error": {"message": why} if why else None}
-        self.notice("turn/completed", turn=turn)
+        self.notify("turn/completed", turn=turn)

@@ -76,9 +76,11 @@ class AcpDriver:
         self._place = place
         self._tools = await ToolSocket.open(place)
         process = await self._cli.start(list(self._words), place, visible=(self._tools.folder,))
-        peer = self._peer = LinePeer(process, self._asked, self._noticed, version="2.0", room=self._cli.room)
+        peer = self._peer = LinePeer(
+            process, self._on_request, self._on_notification, version="2.0", room=self._cli.wait_for_room
+        )
         try:
-            version = await self._cli.opened(
+            version = await self._cli.finish_opening(
                 self._initialize(peer, place, resume), resume, lambda error: isinstance(error, RpcRefusal)
             )
         except SessionLost:
@@ -137,11 +139,11 @@ class AcpDriver:
             answering: set[asyncio.Task[None]] = set()
 
             async def begin(answering: "set[asyncio.Task[None]]" = answering) -> None:
-                answering.add(asyncio.create_task(self._ask(text)))
+                answering.add(asyncio.create_task(self._send_prompt(text)))
 
             ended: Ended | None = None
             try:
-                async for happened in self._cli.prompted(begin):
+                async for happened in self._cli.prompt(begin):
                     if isinstance(happened, Ended):
                         ended = happened
                     else:
@@ -155,21 +157,21 @@ class AcpDriver:
                 yield ended
                 return
 
-    async def _ask(self, text: str) -> None:
+    async def _send_prompt(self, text: str) -> None:
         self._idle.clear()
         self._calls.clear()
         prompt = {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]}
         assert self._peer is not None
         try:
             done = await self._peer.request("session/prompt", prompt, None)
-            self._used(done.get("usage"))
+            self._count_usage(done.get("usage"))
             reason = str(done.get("stopReason", ""))
             how = PromptEnding.INTERRUPTED if self._cli.interrupted else ENDINGS.get(reason, PromptEnding.END)
-            self._cli.tell(Ended(how, reason.replace("_", " ")))
+            self._cli.report(Ended(how, reason.replace("_", " ")))
         except RpcRefusal as refusal:
-            self._cli.tell(Ended(PromptEnding.ERROR, " ".join(str(refusal).split())[:300]))
+            self._cli.report(Ended(PromptEnding.ERROR, " ".join(str(refusal).split())[:300]))
         except CliDied:
-            self._cli.is_over()
+            self._cli.end_output()
         finally:
             self._idle.set()
 
@@ -203,42 +205,42 @@ class AcpDriver:
 
     # --- what it says ----------------------------------------------------------------------------------------
 
-    def _noticed(self, method: str, params: JsonObject) -> None:
+    def _on_notification(self, method: str, params: JsonObject) -> None:
         if not method:
-            self._cli.is_over(str(params.get("why", "")))
+            self._cli.end_output(str(params.get("why", "")))
         elif method == "session/update" and not self._replaying:
-            self._updated(params.get("update") or {})
+            self._on_update(params.get("update") or {})
 
-    def _updated(self, update: JsonObject) -> None:
+    def _on_update(self, update: JsonObject) -> None:
         call = str(update.get("toolCallId", ""))
         match update.get("sessionUpdate"):
             case "agent_message_chunk":
                 content = update.get("content") or {}
                 if content.get("type") == "text":
-                    self._cli.tell(Spoke(str(content.get("text", ""))))
+                    self._cli.report(Spoke(str(content.get("text", ""))))
             case "tool_call":
                 self._calls[call] = self._known(update)
                 arguments = json.encode(update.get("rawInput") or {}).decode()[:4000]
                 name = str(update.get("title") or update.get("kind") or "tool")
-                self._cli.tell(ToolBegan(call, name, arguments))
-                self._finished(call, update)
+                self._cli.report(ToolBegan(call, name, arguments))
+                self._report_end(call, update)
             case "tool_call_update":
                 self._calls[call] = self._known(update)
-                self._finished(call, update)
+                self._report_end(call, update)
             case _:
-                self._cli.tell(Spoke(""))
+                self._cli.report(Spoke(""))
 
-    def _finished(self, call: str, update: JsonObject) -> None:
+    def _report_end(self, call: str, update: JsonObject) -> None:
         status = update.get("status")
         if status in ("completed", "failed"):
             self._calls.pop(call, None)
-            self._cli.tell(ToolEnded(call, _text(update.get("content")), status == "failed"))
+            self._cli.report(ToolEnded(call, _text(update.get("content")), status == "failed"))
 
-    def _used(self, counts: Any) -> None:
+    def _count_usage(self, counts: Any) -> None:
         if isinstance(counts, dict):
             read, wrote = counts.get("inputTokens") or 0, counts.get("outputTokens") or 0
             usage = Usage(int(read), int(wrote), int(counts.get("cachedReadTokens") or 0), calls=1)
-            self._cli.tell(Used(usage))
+            self._cli.report(Used(usage))
 
     def _known(self, call: JsonObject) -> JsonObject:
         """A call with what was told of it before: each word on it says only what is new."""
@@ -247,7 +249,7 @@ class AcpDriver:
 
     # --- what it asks ----------------------------------------------------------------------------------------
 
-    async def _asked(self, method: str, params: JsonObject) -> JsonObject | None:
+    async def _on_request(self, method: str, params: JsonObject) -> JsonObject | None:
         if method != "session/request_permission":
             return None
         options = [option for option in params.get("options") or () if isinstance(option, dict)]
@@ -275,15 +277,15 @@ class AcpDriver:
 def wish_of(call: JsonObject) -> Wish:
     """All that is known of a call. One that edits a file and does not say how says nothing that could be allowed."""
     found = call.get("rawInput")
-    given: JsonObject = found if isinstance(found, dict) else {"input": found} if found else {}
+    arguments: JsonObject = found if isinstance(found, dict) else {"input": found} if found else {}
     blocks = call.get("content")
     diffs = [one for one in blocks if isinstance(one, dict) and one.get("type") == "diff"] if blocks else []
     named = [one.get("path") for one in (*(call.get("locations") or ()), *diffs) if isinstance(one, dict)]
-    places = tuple(str(path) for path in (*named, *(given.get(key) for key in PATHS)) if path)
+    places = tuple(str(path) for path in (*named, *(arguments.get(key) for key in PATHS)) if path)
     kind, title = str(call.get("kind") or ""), str(call.get("title") or call.get("kind") or "tool")
-    command = given.get("command")
+    command = arguments.get("command")
     main = command if isinstance(command, str) else ""
-    beside = {key: value for key, value in given.items() if key not in REMARKS}
+    beside = {key: value for key, value in arguments.items() if key not in REMARKS}
     if main:
         del beside["command"]
     beside |= {f"change {n}": one for n, one in enumerate(diffs, 1)}

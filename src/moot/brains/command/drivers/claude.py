@@ -88,16 +88,16 @@ class ClaudeDriver:
         self._place = place
         self._session = resume or str(uuid4())
         key = (place.key_file,) if place.key_file is not None else ()
-        words = [self._cli.name, *self._words(place, resume)]
+        words = [self._cli.name, *self._flags(place, resume)]
         process = await self._cli.start(words, place, ENVIRON, key)
         self._tasks.add(asyncio.create_task(self._read(process)))
         initialize = {"subtype": "initialize", "hooks": None, "sdkMcpServers": ["moot"]}
-        about = await self._cli.opened(
+        about = await self._cli.finish_opening(
             self._control(initialize, OPEN_SECONDS), resume, lambda error: UNKNOWN_SESSION in str(error)
         )
         return Opened(self._session, str(about.get("version", "")), resumed=resume is not None)
 
-    def _words(self, place: CliPlace, resume: str | None) -> list[str]:
+    def _flags(self, place: CliPlace, resume: str | None) -> list[str]:
         servers = {"mcpServers": {"moot": {"type": "sdk", "name": "moot"}}}
         words = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
         words += [
@@ -124,8 +124,8 @@ class ClaudeDriver:
     async def prompt(self, text: str) -> AsyncIterator[Happened]:
         self._seen, self._message = {}, ""
         content = {"role": "user", "content": text}
-        said = {"type": "user", "message": content, "parent_tool_use_id": None, "session_id": ""}
-        async for happened in self._cli.prompted(lambda: self._send(said)):
+        prompt = {"type": "user", "message": content, "parent_tool_use_id": None, "session_id": ""}
+        async for happened in self._cli.prompt(lambda: self._send(prompt)):
             yield happened
 
     async def interrupt(self) -> None:
@@ -166,36 +166,36 @@ class ClaudeDriver:
                 with suppress(DecodeError):  # noise
                     message = json.decode(line)
                     if isinstance(message, dict):
-                        self._take(message)
-                await self._cli.room()
+                        self._on_message(message)
+                await self._cli.wait_for_room()
         except Exception as odd:  # of another shape than ours: nobody listens to it any more
             why = f"{type(odd).__name__}: {odd}"
         finally:
             for answer in self._answers.values():
                 if not answer.done():
                     answer.set_exception(CliDied("claude has ended"))
-            self._cli.is_over(why)
+            self._cli.end_output(why)
 
-    def _take(self, message: JsonObject) -> None:
+    def _on_message(self, message: JsonObject) -> None:
         match message.get("type"):
             case "control_response":
-                self._answered(message.get("response") or {})
+                self._on_response(message.get("response") or {})
             case "control_request":
-                task = asyncio.get_running_loop().create_task(self._asked(message))
+                task = asyncio.get_running_loop().create_task(self._on_request(message))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
             case "stream_event":
-                self._streamed(message.get("event") or {}, message)
+                self._on_stream_event(message.get("event") or {}, message)
             case "assistant" | "user" if not message.get("parent_tool_use_id"):
-                self._tools(message.get("message") or {})
+                self._report_tools(message.get("message") or {})
             case "system" if message.get("subtype") == "api_retry":
-                self._cli.tell(Retrying(str(message.get("error", ""))))
+                self._cli.report(Retrying(str(message.get("error", ""))))
             case "result":
-                self._ended(message)
+                self._on_result(message)
             case _:
                 pass  # what later versions say besides
 
-    def _answered(self, response: JsonObject) -> None:
+    def _on_response(self, response: JsonObject) -> None:
         waiting = self._answers.get(str(response.get("request_id")))
         if waiting is None or waiting.done():
             return
@@ -204,26 +204,26 @@ class ClaudeDriver:
         else:
             waiting.set_exception(CliDied(f"claude refused: {response.get('error')}"))
 
-    def _streamed(self, event: JsonObject, message: JsonObject) -> None:
+    def _on_stream_event(self, event: JsonObject, message: JsonObject) -> None:
         if message.get("parent_tool_use_id"):
             return
         match event.get("type"):
             case "message_start":
                 begun = event.get("message") or {}
                 self._message, self._model = str(begun.get("id", "")), str(begun.get("model", ""))
-                self._used(begun.get("usage"))
-                self._cli.tell(NewAnswer())
+                self._count_usage(begun.get("usage"))
+                self._cli.report(NewAnswer())
             case "message_delta":
-                self._used(event.get("usage"))
+                self._count_usage(event.get("usage"))
             case "content_block_delta" if (delta := event.get("delta") or {}).get("type") == "text_delta":
-                self._cli.tell(Spoke(str(delta.get("text", ""))))
+                self._cli.report(Spoke(str(delta.get("text", ""))))
 
-    def _used(self, counts: Any) -> None:
+    def _count_usage(self, counts: Any) -> None:
         """Each answer says first what it read, later how much it wrote."""
         if isinstance(counts, dict):
             before = self._seen.get(self._message)
             self._seen[self._message] = claude_usage(counts, self._model, before)
-            self._cli.tell(Used(self._usage()))  # it may not live to say what all of it came to
+            self._cli.report(Used(self._usage()))  # it may not live to say what all of it came to
 
     def _usage(self) -> Usage:
         usage = Usage()
@@ -231,28 +231,28 @@ class ClaudeDriver:
             usage = usage.plus(one)
         return usage
 
-    def _tools(self, message: JsonObject) -> None:
+    def _report_tools(self, message: JsonObject) -> None:
         blocks = message.get("content")
         for block in blocks if isinstance(blocks, list) else ():
             kind = block.get("type") if isinstance(block, dict) else None
             if kind == "tool_use" and not str(block.get("name", "")).startswith(OWN_TOOLS):
                 arguments = json.encode(block.get("input") or {}).decode()
-                self._cli.tell(ToolBegan(str(block.get("id")), str(block.get("name")), arguments))
+                self._cli.report(ToolBegan(str(block.get("id")), str(block.get("name")), arguments))
             elif kind == "tool_use":
-                self._cli.tell(Spoke(""))
+                self._cli.report(Spoke(""))
             elif kind == "tool_result":
                 text = _text(block.get("content"))
                 failed = bool(block.get("is_error"))
-                self._cli.tell(ToolEnded(str(block.get("tool_use_id")), text, failed))
+                self._cli.report(ToolEnded(str(block.get("tool_use_id")), text, failed))
 
-    def _ended(self, message: JsonObject) -> None:
+    def _on_result(self, message: JsonObject) -> None:
         usage = self._usage()
         if not usage.calls and isinstance(message.get("usage"), dict):
             usage = claude_usage(message["usage"], self._model, None)
         total = message.get("total_cost_usd")
         whole = isinstance(total, int | float) and not self._cli.interrupted
-        self._cli.tell(Used(usage, float(total) if whole and total is not None else None))
-        self._cli.tell(self._ending(message))
+        self._cli.report(Used(usage, float(total) if whole and total is not None else None))
+        self._cli.report(self._ending(message))
 
     def _ending(self, message: JsonObject) -> Ended:
         subtype, text = str(message.get("subtype", "")), message.get("result")
@@ -266,7 +266,7 @@ class ClaudeDriver:
 
     # --- what it asks ----------------------------------------------------------------------------------------
 
-    async def _asked(self, message: JsonObject) -> None:
+    async def _on_request(self, message: JsonObject) -> None:
         try:
             answer = await self._answer(message.get("request") or {})
         except Exception as trouble:  # whatever it was: claude waits for an answer
@@ -276,10 +276,10 @@ class ClaudeDriver:
     async def _answer(self, request: JsonObject) -> JsonObject:
         match request.get("subtype"):
             case "mcp_message":
-                answer = await tool_server.answered(self._place, request.get("message") or {})
+                answer = await tool_server.respond(self._place, request.get("message") or {})
                 done: JsonObject = {"mcp_response": answer or {"jsonrpc": "2.0", "result": {}, "id": 0}}
             case "can_use_tool":
-                done = await self._may(request)
+                done = await self._permission(request)
             case other:
                 return {"subtype": "error", "error": f"unknown request {other}"}
         return {"subtype": "success", "response": done}
@@ -289,11 +289,11 @@ class ClaudeDriver:
             answer = {**response, "request_id": message.get("request_id")}
             await self._send({"type": "control_response", "response": answer})
 
-    async def _may(self, request: JsonObject) -> JsonObject:
-        tool, given = str(request.get("tool_name", "")), request.get("input") or {}
-        verdict = await self._place.allow(wish_of(tool, given))
+    async def _permission(self, request: JsonObject) -> JsonObject:
+        tool, arguments = str(request.get("tool_name", "")), request.get("input") or {}
+        verdict = await self._place.allow(wish_of(tool, arguments))
         if verdict.allowed:
-            return {"behavior": "allow", "updatedInput": given}
+            return {"behavior": "allow", "updatedInput": arguments}
         return {"behavior": "deny", "message": verdict.words}
 
 
@@ -302,12 +302,16 @@ def key_helper(file: Path) -> str:
     return shlex.join(("cat", str(file)))
 
 
-def wish_of(tool: str, given: JsonObject) -> Wish:
+def wish_of(tool: str, arguments: JsonObject) -> Wish:
     """Its whole input: what a file is to hold as much as its name."""
-    path = next((given[key] for key in PATHS if given.get(key)), None)
-    main = next((key for key in ("command", *PATHS) if given.get(key)), "")
-    beside = {key: value for key, value in given.items() if key not in (main, *REMARKS)}
-    action = whole_action(str(given[main]), beside) if main else json.encode(given, order="sorted").decode()
+    path = next((arguments[key] for key in PATHS if arguments.get(key)), None)
+    main = next((key for key in ("command", *PATHS) if arguments.get(key)), "")
+    beside = {key: value for key, value in arguments.items() if key not in (main, *REMARKS)}
+    action = (
+        whole_action(str(arguments[main]), beside)
+        if main
+        else json.encode(arguments, order="sorted").decode()
+    )
     paths = (str(path),) if path else ()
     kind = "execute" if tool == "Bash" else "edit" if tool in ("Write", "Edit", "NotebookEdit") else ""
     return Wish(tool, action, paths, kind)

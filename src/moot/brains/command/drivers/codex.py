@@ -72,8 +72,10 @@ class CodexDriver:
         self._place = place
         settings = KEY_IN_MEMORY if place.key is not None else ()
         process = await self._cli.start([self._cli.name, *settings, "app-server"], place)
-        peer = self._peer = LinePeer(process, self._asked, self._noticed, room=self._cli.room)
-        version, opened = await self._cli.opened(
+        peer = self._peer = LinePeer(
+            process, self._on_request, self._on_notification, room=self._cli.wait_for_room
+        )
+        version, opened = await self._cli.finish_opening(
             self._open_thread(peer, place, resume),
             resume,
             lambda error: any(words in str(error) for words in UNKNOWN_THREAD),
@@ -98,8 +100,8 @@ class CodexDriver:
             await _log_in(peer, place.key)
         version = str(about.get("userAgent", ""))
         if resume:
-            asked = {"threadId": resume, "excludeTurns": True, **self._settings(place)}
-            return version, await peer.request("thread/resume", asked)
+            params = {"threadId": resume, "excludeTurns": True, **self._settings(place)}
+            return version, await peer.request("thread/resume", params)
         return version, await peer.request("thread/start", self._new_thread(place))
 
     def _settings(self, place: CliPlace) -> JsonObject:
@@ -137,7 +139,7 @@ class CodexDriver:
     async def prompt(self, text: str) -> AsyncIterator[Happened]:
         self._errors, self._before, self._turn, self._items = [], self._total, "", {}
         try:
-            async for happened in self._cli.prompted(lambda: self._begin(text)):
+            async for happened in self._cli.prompt(lambda: self._begin(text)):
                 yield happened
         except RpcRefusal as refusal:
             yield Ended(PromptEnding.ERROR, str(refusal)[:300])
@@ -145,15 +147,15 @@ class CodexDriver:
             self._turn = ""
 
     async def _begin(self, text: str) -> None:
-        said = {"threadId": self._thread, "input": [{"type": "text", "text": text}]}
-        begun = await self._asks("turn/start", {**said, "sandboxPolicy": self._walls()})
+        params = {"threadId": self._thread, "input": [{"type": "text", "text": text}]}
+        begun = await self._request("turn/start", {**params, "sandboxPolicy": self._sandbox_policy()})
         self._turn = str((begun.get("turn") or {}).get("id", ""))
 
-    async def _asks(self, method: str, params: JsonObject, seconds: float = OPEN_SECONDS) -> JsonObject:
+    async def _request(self, method: str, params: JsonObject, seconds: float = OPEN_SECONDS) -> JsonObject:
         assert self._peer is not None
         return await self._peer.request(method, params, seconds)
 
-    def _walls(self) -> JsonObject:
+    def _sandbox_policy(self) -> JsonObject:
         if self._place.permissions is Permissions.READ:
             return {"type": "readOnly"}
         if self._place.permissions is Permissions.ALL:
@@ -172,8 +174,8 @@ class CodexDriver:
 
     async def _stop(self) -> None:
         with suppress(RpcRefusal):  # it has just ended by itself
-            stopped = {"threadId": self._thread, "turnId": self._turn}
-            await self._asks("turn/interrupt", stopped, INTERRUPT_SECONDS)
+            params = {"threadId": self._thread, "turnId": self._turn}
+            await self._request("turn/interrupt", params, INTERRUPT_SECONDS)
 
     async def close(self) -> None:
         if self._peer is not None:
@@ -185,43 +187,43 @@ class CodexDriver:
 
     # --- what it says ----------------------------------------------------------------------------------------
 
-    def _noticed(self, method: str, params: JsonObject) -> None:
+    def _on_notification(self, method: str, params: JsonObject) -> None:
         item = params.get("item") or {}
         match method:
             case "":
-                self._cli.is_over(str(params.get("why", "")))
+                self._cli.end_output(str(params.get("why", "")))
             case "item/agentMessage/delta":
-                self._cli.tell(Spoke(str(params.get("delta", ""))))
+                self._cli.report(Spoke(str(params.get("delta", ""))))
             case "item/started" if item.get("type") in TOOL_ITEMS:
                 name = TOOL_ITEMS[item["type"]]
                 self._items[str(item.get("id"))] = item
-                self._cli.tell(ToolBegan(str(item.get("id")), name, _arguments(item)))
+                self._cli.report(ToolBegan(str(item.get("id")), name, _arguments(item)))
             case "item/completed" if item.get("type") in TOOL_ITEMS:
                 self._items.pop(str(item.get("id")), None)
                 failed = item.get("status") in ("failed", "declined")
                 text = str(item.get("aggregatedOutput") or item.get("status") or "")
-                self._cli.tell(ToolEnded(str(item.get("id")), text, failed))
+                self._cli.report(ToolEnded(str(item.get("id")), text, failed))
             case "item/started" if item.get("type") == "agentMessage":
-                self._cli.tell(NewAnswer())
+                self._cli.report(NewAnswer())
             case "thread/tokenUsage/updated":
-                self._counted(params.get("tokenUsage") or {})
+                self._on_token_usage(params.get("tokenUsage") or {})
             case "error":
                 words = str((params.get("error") or {}).get("message", ""))
                 self._errors.append(words)
                 if params.get("willRetry"):
-                    self._cli.tell(Retrying(words))
+                    self._cli.report(Retrying(words))
             case "turn/completed":
-                self._cli.tell(self._ending(params.get("turn") or {}))
+                self._cli.report(self._ending(params.get("turn") or {}))
             case _:
                 pass  # what later versions say besides
 
-    def _counted(self, counts: JsonObject) -> None:
+    def _on_token_usage(self, counts: JsonObject) -> None:
         """A thread that is resumed counts from its beginning: what it had used before is all but the last request."""
         self._total = counts.get("total") or {}
         if self._before is None:
             self._before = codex_rest(self._total, counts.get("last") or {})
         if self._cli.is_prompted:
-            self._cli.tell(Used(codex_usage(self._total, self._before, self._model)))
+            self._cli.report(Used(codex_usage(self._total, self._before, self._model)))
 
     def _ending(self, turn: JsonObject) -> Ended:
         status = turn.get("status")
@@ -234,7 +236,7 @@ class CodexDriver:
 
     # --- what it asks ----------------------------------------------------------------------------------------
 
-    async def _asked(self, method: str, params: JsonObject) -> JsonObject | None:
+    async def _on_request(self, method: str, params: JsonObject) -> JsonObject | None:
         if method == "item/tool/call":
             call = new_call(str(params.get("tool", "")), params.get("arguments") or {})
             done = await self._place.call(call)

@@ -27,8 +27,8 @@ from moot.brains.command.program.line_peer import RpcRefusal
 T = TypeVar("T")
 
 MAX_WAITING: Final = 1024
-"""Things that were said and that nobody has taken yet; a CLI that says more waits."""
-MAX_WORDS: Final = 300
+"""What a CLI has said and the turn has not read yet. A CLI that says more has to wait."""
+MAX_COMPLAINT_CHARACTERS: Final = 300
 """Characters of what a CLI complained about that people are told."""
 
 
@@ -71,13 +71,13 @@ class SpokenCli:
 
     @property
     def last_words(self) -> str:
-        return self.process.last_words[-MAX_WORDS:] if self.process is not None else ""
+        return self.process.last_words[-MAX_COMPLAINT_CHARACTERS:] if self.process is not None else ""
 
     async def end(self) -> None:
         if self.process is not None:
             await self.process.end()
 
-    async def opened(
+    async def finish_opening(
         self, opening: Awaitable[T], resume: str | None, is_unknown: Callable[[Exception], bool]
     ) -> T:
         """Wait until it has a session. Where that fails it is ended, and the error says what it complained about, or
@@ -103,9 +103,9 @@ class SpokenCli:
 
     # --- what it says ----------------------------------------------------------------------------------------
 
-    def tell(self, happened: Happened) -> None:
+    def report(self, happened: Happened) -> None:
         if self.interrupted and isinstance(happened, Spoke):
-            return  # nobody will read it, and its end waits behind it
+            return  # it is not read any more, and the end of the prompt comes behind it
         if isinstance(happened, ToolBegan):
             self._open_tools.add(happened.id)
         elif isinstance(happened, ToolEnded):
@@ -113,21 +113,21 @@ class SpokenCli:
         self.waiting.append(happened)
         self._more.set()
 
-    def is_over(self, why: str = "") -> None:
-        """Its pipe has closed, or `why` nobody can read what comes out of it."""
+    def end_output(self, why: str = "") -> None:
+        """Its pipe has closed, or what comes out of it cannot be read, for the reason `why`."""
         self._is_over = True
         self._not_understood = self._not_understood or why
         self.waiting.append(None)
         self._more.set()
 
-    async def room(self) -> None:
-        """Whoever reads the pipe waits here, so that a flood stays in it. Not while it is interrupted: then its end is
+    async def wait_for_room(self) -> None:
+        """The reader of the pipe waits here, so that a flood stays in it. Not after an interrupt: then the end is
         waited for."""
         while len(self.waiting) >= MAX_WAITING and not self.interrupted:
             self._less.clear()
             await self._less.wait()
 
-    async def prompted(self, send: Callable[[], Awaitable[None]]) -> AsyncIterator[Happened]:
+    async def prompt(self, send: Callable[[], Awaitable[None]]) -> AsyncIterator[Happened]:
         """Send a prompt, and everything that happens until its end. Raises CliDied where the process ends first."""
         self.waiting.clear()
         self._open_tools.clear()
@@ -136,7 +136,7 @@ class SpokenCli:
         try:
             await send()
             while True:
-                happened = await self._taken()
+                happened = await self._next()
                 if happened is None:
                     raise self._ended_early()
                 if isinstance(happened, Ended) and self.interrupted and self._open_tools:
@@ -156,7 +156,7 @@ class SpokenCli:
             )
         return CliDied(f"{self.name} ended in the middle of its answer: {self.last_words}".rstrip(": "))
 
-    async def _taken(self) -> Happened | None:
+    async def _next(self) -> Happened | None:
         while not self.waiting:
             self._more.clear()
             await self._more.wait()

@@ -17,7 +17,7 @@ from uuid import uuid4
 from moot.brains.command.driver import CliDied, CliPlace, Ended, Happened, Opened, PromptEnding, Spoke
 from moot.brains.command.program.cli_process import CliProcess
 
-MAX_TEXT: Final = 4 << 20
+MAX_OUTPUT_CHARACTERS: Final = 4 << 20
 """Characters of an answer; a program that writes more is ended."""
 FLAGS: Final = (
     "--dangerously",
@@ -76,20 +76,23 @@ class TemplateDriver:
         # beside reading what it writes: a program may write before it has read everything
         feeding = asyncio.create_task(_feed(process, text if by_input else ""))
         try:
-            async for happened in self._heard(process):
+            async for happened in self._output(process):
                 yield happened
         finally:
             feeding.cancel()
             await process.end()
 
-    async def _heard(self, process: CliProcess) -> AsyncIterator[Happened]:
+    async def _output(self, process: CliProcess) -> AsyncIterator[Happened]:
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        heard = 0
+        size = 0
         async for piece in process.pieces():
             words = decode(piece)
-            heard += len(words)
-            if heard > MAX_TEXT:
-                yield Ended(PromptEnding.ERROR, f"it wrote more than {MAX_TEXT >> 20} MiB and was stopped")
+            size += len(words)
+            if size > MAX_OUTPUT_CHARACTERS:
+                yield Ended(
+                    PromptEnding.ERROR,
+                    f"it wrote more than {MAX_OUTPUT_CHARACTERS >> 20} MiB and was stopped",
+                )
                 return
             yield Spoke(words)
         code = await process.exit_code()

@@ -23,18 +23,18 @@ from uuid import uuid4
 from moot.brains.command.driver import CliDied
 from moot.brains.command.program import keeper
 
-MAX_LINE: Final = 16 << 20
-"""Bytes; a longer line is dropped."""
-MAX_STDERR: Final = 64 << 10
+MAX_LINE_BYTES: Final = 16 << 20
+"""A longer line is dropped."""
+MAX_STDERR_BYTES: Final = 64 << 10
 GRACE_SECONDS: Final = 3.0
 READ_SECONDS: Final = 20.0
-"""For a program to make room in its input, where that is full."""
+"""How long a program may leave its input full."""
 _LAST_WAIT_SECONDS: Final = 3.0
 _LOOK_SECONDS: Final = 0.02
 _CHUNK: Final = 64 << 10
-_FILE_BYTES: Final = 8 << 30
+MAX_FILE_BYTES: Final = 8 << 30
 MARK: Final = "MOOT_PROCESS"
-"""A number of no other use, in the environment of everything a program starts."""
+"""A variable that everything a program starts inherits; its value is unique to that program."""
 
 
 class CliProcess:
@@ -68,7 +68,7 @@ class CliProcess:
             "host": os.getpid(),
             "folder": str(cwd),
             "life": watched,
-            "rlimits": {"CORE": 0, "FSIZE": _FILE_BYTES},
+            "rlimits": {"CORE": 0, "FSIZE": MAX_FILE_BYTES},
             "grace": grace,
         }
         try:
@@ -86,7 +86,7 @@ class CliProcess:
         except OSError as error:
             os.close(life)
             raise CliDied(f"{argv[0]} could not be started: {_why(error, cwd)}") from error
-        except BaseException:  # cancelled: whoever was just starting goes when its life line does
+        except BaseException:  # cancelled: a process that was just starting ends with its life line
             os.close(life)
             raise
         finally:
@@ -134,7 +134,7 @@ class CliProcess:
         self._silent = True
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """What it writes, line by line; a line of more than `MAX_LINE` is dropped."""
+        """What it writes, line by line; a line of more than `MAX_LINE_BYTES` is dropped."""
         held: list[bytes] = []
         size, dropping = 0, False
         async for chunk in self.pieces():
@@ -145,7 +145,7 @@ class CliProcess:
                         yield b"".join(held)
                     held, size, dropping = [], 0, False
                 size += len(part)
-                if size > MAX_LINE:
+                if size > MAX_LINE_BYTES:
                     self.dropped += not dropping
                     held, dropping = [], True
                 elif part:
@@ -158,7 +158,7 @@ class CliProcess:
         return await self._process.wait()
 
     async def end(self) -> None:
-        """Politely, then firmly; back when nothing of it is left. Goes on if whoever waits is cancelled."""
+        """End it and everything it has started, politely first. Cancelling the caller does not stop this."""
         if self._ending is None:
             self._ending = asyncio.create_task(self._end())
         await asyncio.shield(self._ending)
@@ -199,7 +199,7 @@ class CliProcess:
         while chunk := await stderr.read(_CHUNK):
             self._stderr.append(chunk)
             self._stderr_size += len(chunk)
-            while self._stderr_size > MAX_STDERR:
+            while self._stderr_size > MAX_STDERR_BYTES:
                 self._stderr_size -= len(self._stderr.popleft())
 
 
@@ -238,7 +238,7 @@ def _noted(folder: Path | None, pid: int, mark: str) -> Path | None:
 
 
 def _marked(mark: str) -> list[int]:
-    """Processes that were started below a program, whoever their parent is now."""
+    """Processes that a program or its descendants have started, even if their parent has changed."""
     mine, found = f"{MARK}={mark}".encode(), []
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdigit() and int(name) != os.getpid():

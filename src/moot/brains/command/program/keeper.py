@@ -87,7 +87,7 @@ def _refuse(why: str) -> NoReturn:
 
 
 def _let_go_of_pipes() -> None:
-    """The program alone holds its pipes: whoever reads them sees it end."""
+    """Only the program holds its pipes, so that their reader sees it end."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nothing, fd)
@@ -110,7 +110,7 @@ def _watch(program: int, wake: int, life: int) -> int | None:
 
 
 def _reaped(program: int) -> int | None:
-    """Take in whoever has ended; the code of the program, if it is among them."""
+    """Reap the processes that have ended. Returns the exit code of the program, if it is among them."""
     code = None
     with contextlib.suppress(ChildProcessError):
         while True:

@@ -21,7 +21,7 @@ FAILED: Final = -32603
 OPEN_SECONDS: Final = 60.0
 
 Answer = Callable[[str, JsonObject], Awaitable[JsonObject | None]]
-"""The result of a request; None where it is not known."""
+"""The result of a request; None where its method is not known."""
 
 
 class RpcRefusal(Exception):
@@ -86,7 +86,7 @@ class LinePeer:
                 with suppress(DecodeError):  # noise
                     message = json.decode(line)
                     if isinstance(message, dict):
-                        self._take(message)
+                        self._on_message(message)
                 if self._room is not None:
                     await self._room()
         except Exception as odd:  # of another shape than ours: nobody listens to it any more
@@ -97,7 +97,7 @@ class LinePeer:
                     answer.set_exception(CliDied("its process has ended"))
             self._on_notice("", {"why": why})
 
-    def _take(self, message: JsonObject) -> None:
+    def _on_message(self, message: JsonObject) -> None:
         method, number = message.get("method"), message.get("id")
         if isinstance(method, str):
             params = message.get("params") or {}
@@ -112,9 +112,9 @@ class LinePeer:
         if waiting is None or waiting.done():
             return
         if (error := message.get("error")) is not None:
-            known = error if isinstance(error, dict) else {}
+            details = error if isinstance(error, dict) else {}
             waiting.set_exception(
-                RpcRefusal(str(known.get("message", error)), int(known.get("code", 0) or 0))
+                RpcRefusal(str(details.get("message", error)), int(details.get("code", 0) or 0))
             )
         else:
             waiting.set_result(message.get("result"))

@@ -17,11 +17,11 @@ from moot.model.prompt import ToolCall, ToolSpec
 PROTOCOL: Final = "2025-06-18"
 
 
-def described(tool: ToolSpec) -> JsonObject:
+def to_wire(tool: ToolSpec) -> JsonObject:
     return {"name": tool.name, "description": tool.description, "inputSchema": tool.parameters}
 
 
-async def answered(place: CliPlace, message: JsonObject) -> JsonObject | None:
+async def respond(place: CliPlace, message: JsonObject) -> JsonObject | None:
     """The answer to a message of a client; None where it wants none."""
     number = message.get("id")
     if number is None:
@@ -37,16 +37,16 @@ async def answered(place: CliPlace, message: JsonObject) -> JsonObject | None:
         case "ping":
             result = {}
         case "tools/list":
-            result = {"tools": [described(tool) for tool in place.tools()]}
+            result = {"tools": [to_wire(tool) for tool in place.tools()]}
         case "tools/call":
-            result = await _called(place, params)
+            result = await _call(place, params)
         case _:
             error = {"code": -32601, "message": f"unknown method {method}"}
             return {"jsonrpc": "2.0", "id": number, "error": error}
     return {"jsonrpc": "2.0", "id": number, "result": result}
 
 
-async def _called(place: CliPlace, params: JsonObject) -> JsonObject:
+async def _call(place: CliPlace, params: JsonObject) -> JsonObject:
     call = new_call(str(params.get("name", "")), params.get("arguments") or {})
     done = await place.call(call)
     return {"content": [{"type": "text", "text": done.text}], "isError": done.failed}

@@ -19,11 +19,9 @@ from moot.brains.command.driver import CliPlace
 from moot.brains.command.program import tool_relay, tool_server
 from moot.model.json import JsonObject
 
-MAX_LINE: Final = 16 << 20
-
-
-MAX_PATH: Final = 100
-"""Bytes of a socket's path that every system takes."""
+MAX_LINE_BYTES: Final = 16 << 20
+MAX_PATH_BYTES: Final = 100
+"""The longest path of a socket that every system accepts."""
 
 
 class ToolSocket:
@@ -39,7 +37,9 @@ class ToolSocket:
     @classmethod
     async def open(cls, place: CliPlace) -> "ToolSocket":
         made = cls(place, _own_folder(place.run_folder))
-        opening = asyncio.ensure_future(asyncio.start_unix_server(made._accept, made._path, limit=MAX_LINE))
+        opening = asyncio.ensure_future(
+            asyncio.start_unix_server(made._accept, made._path, limit=MAX_LINE_BYTES)
+        )
         try:
             made._server = await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -95,7 +95,7 @@ class ToolSocket:
                 await writer.wait_closed()
 
     async def _answer(self, message: JsonObject, writer: asyncio.StreamWriter) -> None:
-        answer = await tool_server.answered(self._place, message)
+        answer = await tool_server.respond(self._place, message)
         if answer is not None:
             with suppress(ConnectionError):
                 writer.write(json.encode(answer) + b"\n")
@@ -116,7 +116,7 @@ def _own_folder(run: Path) -> Path:
     """In the home's run folder; where that lies too deep for a socket, in a private one for temporary files."""
     run.mkdir(mode=0o700, exist_ok=True)
     folder = run / uuid4().hex[:8]
-    if len(os.fsencode(folder / "s")) > MAX_PATH:
+    if len(os.fsencode(folder / "s")) > MAX_PATH_BYTES:
         return Path(tempfile.mkdtemp(prefix="moot-"))
     folder.mkdir(mode=0o700)
     return folder
