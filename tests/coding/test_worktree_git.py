@@ -208,16 +208,19 @@ async def test_a_folder_that_names_another_repository_is_no_worktree_of_it(
 async def test_the_repository_of_a_plain_checkout_cannot_be_exchanged(workshop: Workshop) -> None:
     project = workshop.project("plain")
     git(project, "init", "--quiet")
+    git(project, "config", "extensions.worktreeConfig", "true")
     (project / ".git" / "hooks").rename(project / "hooks-of-a-template")
     bwrap = find_bwrap()
     assert bwrap is not None
     environ = {"HOME": str(workshop.person), "PATH": "/usr/bin:/bin"}
     wall = wrapper(bwrap, project, environ, workshop.home.path)
-    script = "mv .git old; mkdir -p .git/hooks; echo evil > .git/hooks/post-checkout; echo evil >> .git/config; ls -a"
+    script = "mv .git old; mkdir -p .git/hooks; echo evil > .git/hooks/post-checkout; "
+    script += "echo evil >> .git/config; echo evil > .git/config.worktree"
     await asyncio.to_thread(subprocess.run, wall(["sh", "-c", script], ()), env=environ, check=False)
     assert not (project / "old").exists()
     assert not (project / ".git" / "hooks" / "post-checkout").exists()
     assert "evil" not in (project / ".git" / "config").read_text()
+    assert (project / ".git" / "config.worktree").read_text() == ""
 
 
 async def test_a_hosted_agent_commits_and_its_branch_has_it_when_it_has_answered(

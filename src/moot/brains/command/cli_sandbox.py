@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from moot.brains.command.worktree_git import LinkedWorktree
+from moot.brains.command.worktree_git import LinkedWorktree, reads_worktree_settings
 
 Wall: TypeAlias = Callable[[list[str], Sequence[Path]], list[str]]
 """Puts a command line behind the wall, with what it has to see besides."""
@@ -50,7 +50,10 @@ SOCKETS: Final = (Path("/run"), Path("/var/run"))
 """Where the system's services listen: to connect to one takes no right to write."""
 RESOLVER: Final = Path("/etc/resolv.conf")
 """Often a link into there; without it no name of a provider is found."""
-OF_PROJECTS: Final = (".git/hooks", ".git/config", ".claude", ".codex", ".mcp.json", ".vscode", ".idea")
+OF_PROJECTS: Final = (
+    *(".git/hooks", ".git/config", ".git/config.worktree"),
+    *(".claude", ".codex", ".mcp.json", ".vscode", ".idea"),
+)
 
 
 def find_bwrap() -> str | None:
@@ -108,6 +111,8 @@ def _pinned(git: Path) -> list[str]:
         return []
     if git.is_file():
         return ["--ro-bind", str(git), str(git)]
+    if reads_worktree_settings(git):
+        (git / "config.worktree").touch()  # what is there can be made read-only
     hooks = git / "hooks"
     return ["--bind", str(git), str(git), *(() if os.path.lexists(hooks) else ("--tmpfs", str(hooks)))]
 

@@ -87,7 +87,7 @@ class LinkedWorktree(Struct, frozen=True):
         for part in ("objects/info", "info", "refs", "logs"):
             (store / part).mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.common / "logs").mkdir(exist_ok=True)
-        if _reads_worktree_settings(self.common):
+        if reads_worktree_settings(self.common):
             (self.admin / "config.worktree").touch()
         files.replace(store / "info" / "alternates", f"{OBJECTS}\n".encode())
         user = f"[user]\n\tname = {self.name}\n\temail = {self.name}@moot.invalid\n[gc]\n\tauto = 0\n"
@@ -268,7 +268,7 @@ def _loose_below(folder: Path, prefix: str) -> Iterator[tuple[str, str]]:
                     yield f"{prefix}{entry.name}", value
 
 
-def _reads_worktree_settings(common: Path) -> bool:
+def reads_worktree_settings(common: Path) -> bool:
     """Whether git follows settings of a worktree besides those of its repository."""
     with suppress(OSError):
         return "worktreeconfig" in (common / "config").read_text(errors="replace").lower()
