@@ -205,6 +205,25 @@ async def test_a_folder_that_names_another_repository_is_no_worktree_of_it(
     assert find_worktree(workshop.project("code"), workshop.home) is None
 
 
+async def test_in_a_worktree_of_a_persons_own_git_looks_and_a_folder_of_it_shows_no_other(
+    checkout: Checkout, workshop: Workshop
+) -> None:
+    own = workshop.root / "own"
+    git(checkout.repository, "worktree", "add", "--quiet", "-b", "feature", str(own))
+    (own / "part").mkdir()
+    assert find_worktree(own / "part", workshop.home) is None
+    checkout.place = own
+    before = checkout.snapshot()
+    bwrap = find_bwrap()
+    assert bwrap is not None
+    checkout.wall = wrapper(bwrap, own, checkout.environ, workshop.home.path, checkout.worktree)
+    seen = checkout.run(f"git status --short --branch; git log --format=%s; {COMMIT}")
+    assert "## feature" in seen
+    assert "first" in seen
+    assert "Read-only file system" in seen
+    assert checkout.snapshot() == before
+
+
 async def test_the_repository_of_a_plain_checkout_cannot_be_exchanged(workshop: Workshop) -> None:
     project = workshop.project("plain")
     git(project, "init", "--quiet")

@@ -239,6 +239,8 @@ def find_worktree(project: Path, home: Home) -> LinkedWorktree | None:
     if not is_ours or not is_plain or not (common / "refs").is_dir() or (common / "reftable").exists():
         return None
     made = top.parent == home.worktrees.resolve()
+    if not made and project != top:
+        return None  # an agent that was put into one folder of it is not shown the others
     return LinkedWorktree(top, admin, common, store_of(home, top.name) if made else None)
 
 
