@@ -9,6 +9,7 @@ import pytest
 from moot import Hub, agent
 from moot.errors import NotPermitted, Passed, TimedOut, TurnFailed
 from moot.flow import give_up
+from moot.flow.send import Send
 from moot.model.records.wait import WAITS
 from moot.testing import ManualClock
 from tests.support.beneath import store_of
@@ -254,3 +255,37 @@ async def test_what_a_person_decides_calls_whoever_asked_in_a_process_that_was_k
         await hub.decisions.answer(asked.id, "yes, but keep a copy of them somewhere")
         [answer] = (await hub.acting_as("x").mailbox.check(handed=())).messages
         assert answer.text == "yes, but keep a copy of them somewhere"
+
+
+@pytest.mark.req("M-05")
+@pytest.mark.parametrize("is_posted", [False, True], ids=["while it is posted", "once it is posted"])
+@pytest.mark.parametrize("whom", ["b", "user"])
+async def test_who_gives_up_before_it_waits_is_called_by_the_answer(
+    tmp_path: Path, whom: str, is_posted: bool
+) -> None:
+    """A question that was handed in is stored, whatever becomes of its asker meanwhile."""
+    async with Hub.open(tmp_path) as hub:
+        for name in ("x", "b"):
+            await hub.agents.create(name, external=True)
+        store = store_of(hub)
+        transact = store.transact
+
+        async def given_up_at(verb: Any, command: Any) -> Any:
+            done = asyncio.ensure_future(transact(verb, command))
+            if isinstance(command, Send):
+                await asyncio.wait([done], timeout=None if is_posted else 0)
+                asking.cancel()
+            return await done
+
+        store.transact = given_up_at
+        asking = asyncio.ensure_future(hub.acting_as("x").ask(whom, "where do the logs lie?", timeout=300))
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        if whom == "user":
+            [asked] = await until(hub.decisions.list, bool)
+            await hub.decisions.answer(asked.id, "below /var/log")
+        else:
+            [question] = (await hub.acting_as("b").mailbox.wait(timeout=PATIENCE)).messages
+            await hub.acting_as("b").mailbox.reply(question.id, "below /var/log")
+        [answer] = (await hub.acting_as("x").mailbox.check(handed=())).messages
+        assert answer.text == "below /var/log"

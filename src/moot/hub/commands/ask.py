@@ -5,7 +5,8 @@ its metadata and the answer carries it back, for readers of the log.
 """
 
 import asyncio
-from contextlib import ExitStack, suppress
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager, suppress
 from typing import TypeVar
 
 from msgspec import json, structs
@@ -15,7 +16,7 @@ from moot.flow import give_up, hear_answer
 from moot.flow.hear_answer import HearAnswer
 from moot.flow.post import Post
 from moot.flow.steps.posted import Posted
-from moot.hub.commands.send import sent
+from moot.hub.commands.send import sent, taken_for
 from moot.hub.core import Core
 from moot.model.answer import Delivery
 from moot.model.ids import HostId, ParticipantId
@@ -43,24 +44,27 @@ async def answer_to(core: Core, command: Post, target: str, seconds: float) -> M
     """Post a question and wait for its answer: a message, or `Passed`, `TurnFailed`, `TimedOut`."""
     with ExitStack() as listening:
         with core.questions.posting():
-            posted = await sent(core, target, command)
+            posted = await asked(core, target, command)
             question = posted.message
             ended = listening.enter_context(core.questions.ended((question.conversation, question.seq)))
-        who = await core.directory.participant(target)
-        _gets_a_turn(posted, who)
-        turn = await _over(core, question, who.id) if posted.scene is None else None
-        turn = turn or await _wait(core, ended, posted, who.id, command.awaited)
-    while turn is not None and _goes_on(turn):
-        with core.questions.ended((question.conversation, question.seq)) as again:
-            if not await _still_open(core, question, who.id):
-                turn = await _over(core, question, who.id) or turn
-                break
-            turn = await _wait(core, again, posted, who.id, command.awaited)
-    if turn is None:
-        await _time_is_over(core, question, who.id)
-        turn = await _over(core, question, who.id)  # what came until then
-    elif posted.scene is not None:
-        await has_heard(core, question)
+        async with _giving_up_when_cancelled(core, question, target, command.awaited):
+            who = await core.directory.participant(target)
+            _gets_a_turn(posted, who)
+            turn = await _over(core, question, who.id) if posted.scene is None else None
+            if turn is None:
+                turn = await until_moment(core.parts.clock, ended, command.awaited)
+    async with _giving_up_when_cancelled(core, question, target, command.awaited):
+        while turn is not None and _goes_on(turn):
+            with core.questions.ended((question.conversation, question.seq)) as again:
+                if not await _still_open(core, question, who.id):
+                    turn = await _over(core, question, who.id) or turn
+                    break
+                turn = await until_moment(core.parts.clock, again, command.awaited)
+        if turn is None:
+            await _time_is_over(core, question, who.id)
+            turn = await _over(core, question, who.id)  # what came until then
+        elif posted.scene is not None:
+            await has_heard(core, question)
     if turn is None:
         raise TimedOut(
             f"{who.name} did not answer within {seconds:g} s",
@@ -68,6 +72,20 @@ async def answer_to(core: Core, command: Post, target: str, seconds: float) -> M
             message=question.id,
         )
     return await _answer(core, turn, who.name)
+
+
+async def asked(core: Core, target: str, command: Post, choices: tuple[str, ...] = ()) -> Posted:
+    """Post a question. A caller that is cancelled meanwhile has given up on the answer: the question is stored all the
+    same."""
+    posting = asyncio.ensure_future(sent(core, target, command, choices))
+    try:
+        return await asyncio.shield(posting)
+    except asyncio.CancelledError:
+        await asyncio.wait([posting])
+        if not posting.cancelled() and posting.exception() is None:
+            await gave_up(core.parts, posting.result().message, await taken_for(core, target))
+            core.expect(command.awaited)
+        raise
 
 
 async def has_heard(core: Core, question: Message) -> None:
@@ -94,14 +112,15 @@ def _goes_on(turn: Turn) -> bool:
     return turn.state is TurnState.CANCELLED and turn.interrupted
 
 
-async def _wait(
-    core: Core, ended: "asyncio.Future[Turn]", posted: Posted, agent: ParticipantId, until: float
-) -> Turn | None:
-    """The turn, or None when the time is over. A caller that is cancelled while it waits has given up."""
+@asynccontextmanager
+async def _giving_up_when_cancelled(
+    core: Core, question: Message, target: str, until: float
+) -> AsyncIterator[None]:
+    """A caller that is cancelled, at whatever step of its waiting, has given up."""
     try:
-        return await until_moment(core.parts.clock, ended, until)
+        yield
     except asyncio.CancelledError:
-        await gave_up(core.parts, posted.message, agent)
+        await gave_up(core.parts, question, await taken_for(core, target))
         core.expect(until)
         raise
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from moot.errors import BadValue, NotFound, TimedOut
 from moot.flow.post import Post
-from moot.hub.commands.ask import gave_up, has_heard, until_moment
-from moot.hub.commands.send import sent
+from moot.hub.commands.ask import asked, gave_up, has_heard, until_moment
 from moot.hub.core import Core
 from moot.model.event import EventType
 from moot.model.json import JsonObject
@@ -69,7 +68,7 @@ async def decided_by(
 ) -> Message:
     follower = core.parts.log.subscribe()
     try:
-        posted = await sent(core, person.id, command, choices)
+        posted = await asked(core, person.id, command, choices)
         id = str(posted.message.metadata["decision"])
         decided = asyncio.ensure_future(_until_decided(follower, id))
         try:

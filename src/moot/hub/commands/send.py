@@ -24,18 +24,18 @@ async def sent(
     if message.awaited:
         message = structs.replace(message, waits_in=core.host.id)
 
-    def to(taken_for: ParticipantId) -> send.Send:
-        sending = send.sending(target, taken_for, message, choices)
+    def to(addressee: ParticipantId) -> send.Send:
+        sending = send.sending(target, addressee, message, choices)
         return structs.replace(sending, by_person=by_person, stays_open=stays_open)
 
     try:
-        return await core.do(send, to(await _taken_for(core, target)))
+        return await core.do(send, to(await taken_for(core, target)))
     except send.Mistaken as mistake:  # renamed in another process, and not known here yet
         await core.directory.refresh()
         return await core.do(send, to(mistake.target))
 
 
-async def _taken_for(core: Core, target: str) -> ParticipantId:
+async def taken_for(core: Core, target: str) -> ParticipantId:
     """The participant by name from memory, else from the store; refused with similar names if there is none."""
     try:
         return core.directory.called(target).id
