@@ -1,6 +1,7 @@
 """A program elsewhere: the hub over HTTP, through lost answers, restarts and refusals."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,25 @@ async def test_the_token_comes_from_the_caller_or_the_environment(
         with pytest.raises(Unauthenticated, match="no valid token"):
             async with Hub.connect(place.url, token="moot_ow_wrong"):
                 pass
+
+
+@pytest.mark.req("P-06")
+@pytest.mark.parametrize(
+    ("url", "nearby", "checks"),
+    [
+        ("http://127.0.0.1:8420", True, False),
+        ("https://127.0.0.1:8420", True, True),
+        ("http://hub", False, True),
+    ],
+)
+async def test_certificates_are_read_wherever_one_could_be_shown(
+    url: str, nearby: bool, checks: bool
+) -> None:
+    """Also for a plain address that is elsewhere: the way there may lead through a proxy."""
+    transport = http.HttpTransport(url, "t", nearby=nearby)
+    pool: Any = transport._client._transport
+    assert (pool._pool._ssl_context.verify_mode == ssl.CERT_REQUIRED) is checks
+    await transport.close()
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8420", "ftp://127.0.0.1", "http://", "http://me:pw@127.0.0.1"])

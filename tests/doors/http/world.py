@@ -13,6 +13,7 @@ from moot.cli.run.doors import open_doors
 from moot.doors.http.listener import Listening
 from moot.hub.process.owner_token import owner_token
 from moot.settings import Home
+from tests.support.waiting import PATIENCE
 
 TOML = """
 [hub]
@@ -83,6 +84,6 @@ async def opened(folder: Path, toml: str = TOML) -> AsyncIterator[World]:
         facts = {"instance": "i1", "started_at": None}
         async with (
             open_doors(hub, home, facts) as at,
-            httpx2.AsyncClient(base_url=at.url, timeout=20) as client,
+            httpx2.AsyncClient(base_url=at.url, timeout=PATIENCE, verify=False) as client,
         ):
             yield World(hub, at, client, tokens)

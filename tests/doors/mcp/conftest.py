@@ -12,6 +12,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
 from tests.doors.http.world import World, opened
+from tests.support.waiting import PATIENCE
 
 ERAS = ("legacy", "2026-07-28")
 """The handshake of old, and the protocol without sessions."""
@@ -51,7 +52,7 @@ async def came_in(
     info = Implementation(name=client, version="1") if client else None
     sent = {"Authorization": f"Bearer {world.tokens[who]}", **headers}
     async with (
-        httpx2.AsyncClient(headers=sent, timeout=30) as http,
+        httpx2.AsyncClient(headers=sent, timeout=PATIENCE, verify=False) as http,
         Client(
             streamable_http_client(f"{world.at.url}/mcp/", http_client=http), mode=era, client_info=info
         ) as found,

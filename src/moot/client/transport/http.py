@@ -51,12 +51,15 @@ class HttpTransport:
         self.name = ""
         """Who the token says the caller is."""
         self._nearby = nearby
+        # Reading certificates takes longer than many requests, and here nobody could show one.
+        is_plain = nearby and url.startswith("http://")
         self._client = httpx2.AsyncClient(
             base_url=url,
             headers={"Authorization": f"Bearer {token}", "User-Agent": f"moot/{__version__}"},
             timeout=httpx2.Timeout(ANSWER_SECONDS, pool=None),
             limits=httpx2.Limits(max_connections=256, keepalive_expiry=IDLE_SECONDS),
             trust_env=not nearby,  # no proxy for connections within this machine
+            verify=not is_plain,
         )
 
     def with_token(self, token: str, name: str) -> "HttpTransport":
