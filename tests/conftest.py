@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.fresh_schema import copy_fresh_schema
+
 # The fast tier repeats itself exactly, so that a red run is red for the next person too; the nightly tier
 # looks for what nobody has thought of yet.
 settings.register_profile(
@@ -17,6 +19,9 @@ settings.load_profile(os.environ.get("MOOT_TIER", "fast"))
 
 # Where tools/bwrap.sh puts a bubblewrap that it may not install. What the system has comes first.
 os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
+
+
+copy_fresh_schema()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

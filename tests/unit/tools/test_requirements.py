@@ -1,5 +1,6 @@
 """The requirements tool: what it believes, what it refuses, and that marks survive a real pytest run."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -114,7 +115,8 @@ def test_marks_reach_the_report_of_a_real_run(workers: str, tmp_path: Path) -> N
         "-c",
         "pytest.ini",
     ]
-    subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=240)
+    env = {**os.environ, "PYTHONPATH": str(suites.ROOT)}  # conftest.py takes from there what it needs
+    subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False, timeout=240)
 
     found = {id_: sorted((p.test, p.outcome) for p in tests) for id_, tests in proofs([report]).items()}
 
