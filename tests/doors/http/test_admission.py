@@ -15,14 +15,12 @@ from moot.model.limits import Terms
 from moot.model.records.token import TokenId
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
-from moot.stores.sqlite.reads import SqliteReads
 from moot.stores.sqlite.store import SqliteStore
 from tests.doors.http.world import World
+from tests.support.reads import counted
+from tests.support.waiting import PATIENCE
 
-BESIDE = ("hosts", "due", "next_due")
-"""What a hub reads for itself: whom to ping, and what has come due."""
 MESSAGES = "/api/conversations/room/messages"
-READS = [name for name in vars(SqliteReads) if not name.startswith("_") and name not in ("close",)]
 
 
 async def revoke_elsewhere(folder: Path, participant: str, token: str) -> None:
@@ -61,21 +59,6 @@ async def test_a_token_revoked_by_another_process_opens_nothing_from_then_on(
     assert len(await world.hub.messages("room")) == before
 
 
-def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The reads of the store from now on, but for those that a hub makes for itself."""
-    reads: list[str] = []
-    for name in READS:
-        inner = getattr(SqliteReads, name)
-
-        def noted(self: Any, *given: Any, name: str = name, inner: Any = inner, **options: Any) -> Any:
-            if name not in BESIDE:
-                reads.append(name)
-            return inner(self, *given, **options)
-
-        monkeypatch.setattr(SqliteReads, name, noted)
-    return reads
-
-
 @pytest.mark.parametrize(
     ("path", "body"),
     [(MESSAGES, {"text": "hello"}), ("/api/agents/quiet/messages", {"message": "hello"})],
@@ -85,7 +68,7 @@ async def test_a_write_reads_nothing_before_and_nothing_after(
     world: World, monkeypatch: pytest.MonkeyPatch, path: str, body: Any
 ) -> None:
     assert (await world.ask("karl", "POST", path, body)).status_code in (200, 201)
-    await world.hub.settled(timeout=10)
+    await world.hub.settled(timeout=PATIENCE)
     reads = counted(monkeypatch)
     monkeypatch.setattr(world.hub._core.parts.log, "committed", lambda events: None)  # nobody is woken by it
     monkeypatch.setattr(world.hub._core.tails, "on_commit", lambda commit: None)
@@ -101,7 +84,7 @@ async def test_the_newest_messages_are_read_with_two_looks(
     newest = ("karl", "GET", f"{MESSAGES}?before={BIGGEST}&limit=3")
     for text in ("one", "two", "three"):
         await world.hub.post("room", text)
-    await world.hub.settled(timeout=10)
+    await world.hub.settled(timeout=PATIENCE)
     first = await world.ask(*newest)
     reads = counted(monkeypatch)
     again = await world.ask(*newest)

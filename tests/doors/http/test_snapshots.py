@@ -7,6 +7,7 @@ import pytest
 
 from moot import agent
 from tests.doors.http.world import World
+from tests.support.reads import counted
 from tests.support.waiting import PATIENCE, until
 
 
@@ -56,27 +57,14 @@ async def test_a_list_of_conversations_has_head_unread_and_the_last_message(worl
 async def test_listing_takes_as_many_reads_for_many_conversations_as_for_one(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = world.hub._core.parts.store
-    reads: list[str] = []
-
-    def counted(name: str) -> Any:
-        read = getattr(store, name)
-
-        async def count(*args: Any, **more: Any) -> Any:
-            reads.append(name)
-            return await read(*args, **more)
-
-        return count
-
-    for name in ("conversations", "members", "members_everywhere", "messages", "message", "glances"):
-        monkeypatch.setattr(store, name, counted(name), raising=False)
+    reads = counted(monkeypatch)
     await world.get("/api/conversations")
-    once = len(reads)
+    once = list(reads)
     for number in range(5):
         await world.hub.conversations.create(f"more-{number}")
     reads.clear()
     await world.get("/api/conversations")
-    assert len(reads) == once
+    assert (reads, bool(once)) == (once, True)
 
 
 async def test_what_a_running_turn_has_said_so_far_can_be_read_and_goes_on_as_pieces(world: World) -> None:

@@ -13,10 +13,12 @@ from moot.hub.commands.broadcast import to_each
 from moot.model.ids import ParticipantId
 from moot.model.records.token import TokenId
 from moot.rules.access import Principal, Standing, unauthenticated
-from tests.doors.http.test_admission import counted, revoke_elsewhere
+from tests.doors.http.test_admission import revoke_elsewhere
 from tests.doors.http.world import World
 from tests.doors.mcp.conftest import ERAS, came_in
 from tests.doors.mcp.test_access import ARGUMENTS, FRAMES, posted, request
+from tests.support.reads import counted
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.req("P-06")
 
@@ -25,7 +27,7 @@ async def revoked(world: World, folder: Path) -> dict[str, str]:
     """A token of bob's that was used here, and that another process has revoked without telling anybody."""
     await world.hub.conversations.join("room", "bob")
     await world.hub.post("room", "hello @bob")
-    await world.hub.settled(timeout=10)
+    await world.hub.settled(timeout=PATIENCE)
     issued = await world.hub.agents.issue_token("bob")
     headers = {"Authorization": f"Bearer {issued.token}"}
     first = await posted(world, request(ERAS[1]), ERAS[1], headers)
@@ -96,7 +98,7 @@ async def test_a_write_over_mcp_reads_nothing_before_and_nothing_after(
     await world.hub.conversations.join("room", "bob")
     async with came_in(world, "bob", era) as bob:
         await bob(tool, **ARGUMENTS[tool])
-        await world.hub.settled(timeout=10)
+        await world.hub.settled(timeout=PATIENCE)
         reads = counted(monkeypatch)
         monkeypatch.setattr(world.hub._core.parts.log, "committed", lambda events: None)
         monkeypatch.setattr(world.hub._core.tails, "on_commit", lambda commit: None)
@@ -109,7 +111,7 @@ async def test_a_conversation_is_read_over_mcp_with_two_looks(
 ) -> None:
     await world.hub.conversations.join("room", "bob")
     await world.hub.post("room", "hello")
-    await world.hub.settled(timeout=10)
+    await world.hub.settled(timeout=PATIENCE)
     async with came_in(world, "bob") as bob:
         first = await bob("read_conversation", conversation="room")
         assert first["messages"] == [message.to_dict() for message in await world.hub.newest("room", 50)]
