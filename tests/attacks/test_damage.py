@@ -136,7 +136,7 @@ async def test_a_bit_in_how_the_search_index_is_written_is_told_as_damage(table:
 
 
 async def test_a_restore_passes_over_what_is_damaged(home: Home) -> None:
-    await talked(home, "one")
+    await talked(home, "one is older")
     older = backups.create(home).path
     await talked(home, "two is newer")
     newer = backups.create(home).path
@@ -144,7 +144,7 @@ async def test_a_restore_passes_over_what_is_damaged(home: Home) -> None:
     chosen = backups.choose(home, None)
     assert (chosen.path, [each.path for each in chosen.passed_over]) == (older, [newer])
     assert backups.restore(home, chosen.path).messages == 1
-    flip(older, b"one")
+    flip(older, b"one is older")
     with pytest.raises(NotFound, match="no intact backup") as none:
         backups.choose(home, None)
     assert "a text is not UTF-8" in none.value.detail

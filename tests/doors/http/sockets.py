@@ -76,6 +76,7 @@ async def talking(
         compression=None,
         proxy=None,
         max_size=None,
+        open_timeout=PATIENCE,
     ) as connection:
         assert connection.subprotocol == ("moot" if offered else None)
         yield Talker(connection)

@@ -13,6 +13,7 @@ from moot.cli.run.doors import open_doors
 from moot.doors.http.listener import Listening
 from moot.hub.process.owner_token import owner_token
 from moot.settings import Home
+from moot.testing import ManualClock
 from tests.support.waiting import PATIENCE
 
 TOML = """
@@ -67,11 +68,11 @@ class World:
 
 
 @asynccontextmanager
-async def opened(folder: Path, toml: str = TOML) -> AsyncIterator[World]:
+async def opened(folder: Path, toml: str = TOML, *, clock: ManualClock | None = None) -> AsyncIterator[World]:
     """Members of "room": the owner, karl (a person), arya and quiet. bob is in no conversation."""
     (folder / "moot.toml").write_text(toml, encoding="utf-8")
     home = Home(folder)
-    async with Hub.open(folder, agents=[arya, quiet, stubborn]) as hub:
+    async with Hub.open(folder, agents=[arya, quiet, stubborn], clock=clock) as hub:
         await hub.agents.create("karl", human=True)
         await hub.agents.create("bob", external=True)
         await hub.conversations.create("room", participants=["karl", "arya", "quiet"])
