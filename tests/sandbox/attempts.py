@@ -149,7 +149,7 @@ ATTEMPTS = [
         "trace another process",
         "import ctypes, os, time\n"
         "child = os.fork()\n"
-        "if not child: time.sleep(5)\n"
+        "if not child: time.sleep(60)\n"
         "print('ESCAPED' if ctypes.CDLL(None).ptrace(16, child, 0, 0) == 0 else 'no', flush=True)\n"
         "os.kill(child, 9)",
         True,
@@ -163,7 +163,7 @@ ATTEMPTS = [
     # The network and other ways to talk
     Attempt(
         "connect to a port on this machine",
-        "import socket\nprint(socket.create_connection(('127.0.0.1', PORT), 3).recv(99).decode())",
+        "import socket\nprint(socket.create_connection(('127.0.0.1', PORT), 30).recv(99).decode())",
         True,
     ),
     Attempt(

@@ -10,10 +10,11 @@ from msgspec import Struct
 
 from moot.model.prompt import ToolResult
 from moot.tools import Bounds, Sandbox, ShellTool
+from tests.support.waiting import PATIENCE
 
 SECRET = "canary-7c1f2a"
 PROGRAMS = ("cat", "ls", "printf", "python3", "sh", "sleep", "yes", "git")
-BOUNDS = Bounds(seconds=10, grace_seconds=0.3, memory_bytes=1024 * 1024 * 1024, processes=48)
+BOUNDS = Bounds(seconds=PATIENCE, grace_seconds=0.3, memory_bytes=1024 * 1024 * 1024, processes=48)
 
 
 class World(Struct, frozen=True):

@@ -17,6 +17,7 @@ import pytest
 from moot.tools import ShellTool
 from tests.sandbox.attempts import ATTEMPTS, Attempt
 from tests.sandbox.conftest import SECRET, World
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.req("K-10")
 
@@ -63,7 +64,7 @@ def listeners(world: World) -> Iterator[dict[str, str]]:
         server.shutdown(socket.SHUT_RDWR)
         server.close()
     for thread in threads:
-        thread.join(5)
+        thread.join(PATIENCE)
     shared.unlink()
 
 
