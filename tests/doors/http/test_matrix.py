@@ -10,7 +10,7 @@ from moot.doors.http.api.route import Route
 from moot.doors.http.api.routes import ROUTES, SOCKETS
 from tests.doors.http.sockets import refused, talking
 from tests.doors.http.world import World
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 PEOPLE = ("owner", "karl", "arya", "bob", "revoked", None)
 ALL, MEMBERS, PERSONS, HERSELF, OWNER, BOB = (
@@ -161,7 +161,7 @@ BODIES: dict[str, Any] = {
     "POST /api/messages/{id}/reply": {"text": "hello"},
     "POST /api/turns/{id}/end": {"text": "hello"},
     "POST /api/agents/{name}/send": {"text": "hello"},
-    "POST /api/agents/{name}/ask": {"text": "hello", "timeout": 20},
+    "POST /api/agents/{name}/ask": {"text": "hello", "timeout": 40},
     "POST /api/agents/{name}/check": {},
     "PATCH /api/conversations/{id}": {"settings": {"max_depth": 3}},
     "POST /api/conversations/{id}/participants": {"name": "quiet"},
@@ -319,11 +319,11 @@ async def _path(world: World, route: Route) -> str:
     elif "/redeliver" in route.path:
         await hub.host([broken])
         await hub.post("room", "@broken?")
-        await hub.settled("room", timeout=20)
+        await hub.settled("room", timeout=PATIENCE)
         where = (await hub.turns(conversation="room", agent="broken"))[-1].id
     elif "/turns/{id}" in route.path:
         await hub.post("room", "@arya?")
-        await hub.settled("room", timeout=20)
+        await hub.settled("room", timeout=PATIENCE)
         where = (await hub.turns(conversation="room", agent="arya"))[-1].id
     elif name == "leaver" and name not in {one.name for one in await hub.agents.list()}:
         await hub.agents.create(name)

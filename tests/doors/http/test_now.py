@@ -53,7 +53,7 @@ async def test_unread_messages_are_the_readers_own(world: World) -> None:
 
 async def test_a_decision_that_waits_for_somebody_needs_them_alone(world: World) -> None:
     asking = asyncio.create_task(
-        world.hub.acting_as("bob").ask("karl", "merge?", choices=["yes", "no"], timeout=20)
+        world.hub.acting_as("bob").ask("karl", "merge?", choices=["yes", "no"], timeout=60)
     )
     question = (await until(lambda: rows(world, "karl"), lambda found: "question" in found))["question"]
     assert (question["agent"], question["decision"]["choices"]) == ("bob", ["yes", "no"])

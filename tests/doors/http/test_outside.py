@@ -10,7 +10,7 @@ import pytest
 from moot.doors.http.api import conversations
 from tests.doors.http.world import World
 from tests.support.elsewhere import Elsewhere
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 
 async def reach(world: World, name: str) -> str:
@@ -53,7 +53,7 @@ async def test_a_question_has_its_outcome_in_the_answer(world: World) -> None:
 
 
 async def test_who_goes_while_it_waits_takes_nothing_along(world: World) -> None:
-    async with httpx2.AsyncClient(base_url=world.at.url) as leaving:
+    async with httpx2.AsyncClient(base_url=world.at.url, timeout=PATIENCE) as leaving:
         headers = {"Authorization": f"Bearer {world.tokens['bob']}"}
         waiting = asyncio.ensure_future(
             leaving.post("/api/agents/bob/check", json={"wait_seconds": 60}, headers=headers, timeout=90)
@@ -79,7 +79,7 @@ async def test_a_hub_that_stops_sends_away_who_waits(tmp_path: Path) -> None:
         held = (await client.post("/api/agents/bob/check", json=check)).json()["handed"]
         waiting = asyncio.ensure_future(client.post("/api/agents/bob/check", json={**check, "held": held}))
         await until(lambda: here.agents.get("bob"), lambda who: who.reachability == "live")
-        await asyncio.wait_for(place.stop(), 4)
+        await asyncio.wait_for(place.stop(), PATIENCE)  # not the minute that they would wait
         for answer in (await asking, await waiting):
             assert (answer.status_code, answer.json()["code"]) == (503, "E402")
             assert answer.headers["retry-after"] == "1"
@@ -105,7 +105,7 @@ async def test_nobody_speaks_in_the_turn_of_another(world: World) -> None:
 async def test_a_token_that_is_revoked_while_it_waits_is_told_nothing(world: World) -> None:
     issued = await world.hub.agents.issue_token("bob")
     world.tokens["soon"] = issued.token
-    waiting = asyncio.ensure_future(world.ask("soon", "POST", "/api/agents/bob/check", {"wait_seconds": 15}))
+    waiting = asyncio.ensure_future(world.ask("soon", "POST", "/api/agents/bob/check", {"wait_seconds": 60}))
     await until(lambda: reach(world, "bob"), lambda word: word == "live")
     await world.hub.agents.revoke_token("bob", issued.id)
     await world.hub.send("bob", "a secret")
@@ -123,7 +123,7 @@ async def test_a_token_that_is_revoked_while_it_only_looks_is_told_nothing_eithe
     [turn] = (await world.hub.acting_as("bob").mailbox.check(handed=())).handed
     issued = await world.hub.agents.issue_token("bob")
     world.tokens["soon"] = issued.token
-    there = f"/api/conversations/{sent.conversation}/settled?timeout=15"
+    there = f"/api/conversations/{sent.conversation}/settled?timeout=60"
     begun = asyncio.Event()
     waits = conversations.settled_within
 
@@ -133,7 +133,7 @@ async def test_a_token_that_is_revoked_while_it_only_looks_is_told_nothing_eithe
 
     monkeypatch.setattr(conversations, "settled_within", noted)
     waiting = asyncio.ensure_future(world.ask("soon", "GET", there))
-    await begun.wait()
+    await asyncio.wait_for(begun.wait(), PATIENCE)
     await world.hub.agents.revoke_token("bob", issued.id)
     await world.ask("bob", "POST", f"/api/turns/{turn}/end", {"text": "done"})
     assert (await waiting).status_code == 401

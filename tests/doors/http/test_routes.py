@@ -1,5 +1,7 @@
 """What each route answers when all is well, and how it says no."""
 
+from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +10,15 @@ from moot.doors.http.api.problems import STATUSES
 from moot.doors.http.api.routes import ROUTES
 from moot.doors.http.app import by_path
 from moot.errors import tree
-from tests.doors.http.world import World
+from moot.testing import ManualClock
+from tests.doors.http.world import World, opened
+
+
+@pytest.fixture
+async def still(tmp_path: Path) -> AsyncIterator[World]:
+    """A world in which no time passes, however long it takes."""
+    async with opened(tmp_path, clock=ManualClock()) as found:
+        yield found
 
 
 def test_the_table_of_statuses_is_complete() -> None:
@@ -153,12 +163,13 @@ async def test_agents_are_listed_changed_and_enrolled(world: World) -> None:
 
 
 @pytest.mark.req("J-03", "J-05")
-async def test_writing_to_an_agent_answers_in_the_seeds_shapes(world: World) -> None:
+async def test_writing_to_an_agent_answers_in_the_seeds_shapes(still: World) -> None:
+    world = still
     sent = await world.ask("arya", "POST", "/api/agents/quiet/messages", {"message": "hello"})
     assert sent.status_code == 200
     assert set(sent.json()) == {"delivered", "target", "id", "seq", "reachability"}
     assert (sent.json()["delivered"], sent.json()["target"], sent.json()["seq"]) == (True, "quiet", 1)
-    await world.hub.settled(timeout=10)
+    await world.hub.settled()
     soon = (await world.ask("arya", "POST", "/api/agents/quiet/messages", {"message": "more"})).json()
     assert soon["delayed_ms"] > 0
     missing = await world.ask("arya", "POST", "/api/agents/nobody/messages", {"message": "hello"})

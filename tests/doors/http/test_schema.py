@@ -13,6 +13,7 @@ import pytest
 
 from tests.doors.http.up import Up
 from tests.support.processes import NIGHTLY, path_of_imports
+from tests.support.waiting import PATIENCE
 
 HOME = """
 [groups]
@@ -27,7 +28,7 @@ CONFIG = """
 hooks = "tests.doors.http.schema_forms"
 seed = 1
 continue-on-failure = true
-request-timeout = 20
+request-timeout = 40
 suppress-health-check = ["all"]
 warnings = false
 
@@ -91,7 +92,7 @@ def hub(tmp_path: Path) -> Iterator[Up]:
     (tmp_path / "home" / "moot.toml").write_text(HOME)
     found = Up(tmp_path / "home")
     found.start()
-    client = httpx2.Client(base_url=found.url, headers=found.token)
+    client = httpx2.Client(base_url=found.url, headers=found.token, timeout=PATIENCE)
     assert (
         client.post("/api/conversations", json={"name": "room", "participants": ["arya"]}).status_code == 201
     )
@@ -115,13 +116,13 @@ def tried(
     return subprocess.run(
         [ST, "--config-file", folder / "schemathesis.toml", "run", f"{hub.url}/openapi.json",
          "-H", f"Authorization: {token}"],
-        capture_output=True, text=True, timeout=240, check=False, cwd=folder,
+        capture_output=True, text=True, timeout=500, check=False, cwd=folder,
         env={**os.environ, "PYTHONPATH": path_of_imports(), "NO_COLOR": "1"},
     )  # fmt: skip
 
 
 @pytest.mark.req("P-06")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_the_owner_gets_nothing_that_the_document_does_not_say(hub: Up, tmp_path: Path) -> None:
     done = tried(hub, tmp_path, hub.token["Authorization"], 50 if NIGHTLY else 8)
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr
@@ -129,9 +130,9 @@ def test_the_owner_gets_nothing_that_the_document_does_not_say(hub: Up, tmp_path
 
 
 @pytest.mark.req("P-06")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_an_agent_gets_nothing_that_the_document_does_not_say(hub: Up, tmp_path: Path) -> None:
-    with httpx2.Client(base_url=hub.url, headers=hub.token) as owner:
+    with httpx2.Client(base_url=hub.url, headers=hub.token, timeout=PATIENCE) as owner:
         token = owner.post("/api/agents/arya/tokens", json={}).json()["token"]
     # the boundaries are the same whoever asks; what an agent may is asked before them
     done = tried(hub, tmp_path, f"Bearer {token}", 20 if NIGHTLY else 5, coverage=NIGHTLY)

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from tests.doors.http.up import Up
+from tests.support.waiting import PATIENCE
 
 PLAIN = [f"canary-{n}-Zq7Xw9" for n in range(6)]
 """Where nothing may be repeated at all, whatever it looks like."""
@@ -74,7 +75,7 @@ def hub(tmp_path: Path) -> Iterator[Up]:
 def test_no_canary_is_found_anywhere(hub: Up) -> None:
     assert len(SECRETS) == 20
     answers = []
-    with httpx2.Client(base_url=hub.url) as client:
+    with httpx2.Client(base_url=hub.url, timeout=PATIENCE) as client:
         made = client.post("/api/conversations", json={"name": "room"}, headers=hub.token)
         assert made.status_code == 201
         for method, path, headers, body in REQUESTS:

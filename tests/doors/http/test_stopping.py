@@ -41,12 +41,12 @@ async def stopping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
     await hub.agents.create("bob", external=True)
     await hub.conversations.create("room", participants=["bob"])
     headers = {"Authorization": f"Bearer {place.token}"}
-    async with httpx2.AsyncClient(base_url=place.url, headers=headers, timeout=5) as client:
+    async with httpx2.AsyncClient(base_url=place.url, headers=headers, timeout=PATIENCE) as client:
         stopped = asyncio.ensure_future(place.stop())
-        await begun.wait()
+        await asyncio.wait_for(begun.wait(), PATIENCE)
         yield Stopping(place, hub, client)
         go_on.set()
-        await asyncio.wait_for(stopped, 10)
+        await asyncio.wait_for(stopped, PATIENCE)
         with pytest.raises(httpx2.ConnectError):
             await client.get("/healthz")
 

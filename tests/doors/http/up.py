@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.elsewhere import free_port
+from tests.support.waiting import PATIENCE
 
 MOOT = Path(sys.executable).with_name("moot")
 
@@ -35,7 +36,7 @@ class Up:
     def end(self, number: int) -> int:
         assert self.process is not None
         self.process.send_signal(number)
-        self.said = "".join(self.process.communicate(timeout=20))
+        self.said = "".join(self.process.communicate(timeout=PATIENCE))
         return self.process.returncode
 
     said = ""

@@ -11,6 +11,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
+from moot.testing import ManualClock
 from tests.doors.http.world import World, opened
 from tests.support.waiting import PATIENCE
 
@@ -22,9 +23,26 @@ ERAS = ("legacy", "2026-07-28")
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     """Members of "room": the owner, karl, arya and quiet; bob and eve are outside agents in no conversation."""
     async with opened(tmp_path) as found:
-        await found.hub.agents.create("eve", external=True)
-        found.tokens["eve"] = (await found.hub.agents.issue_token("eve")).token
+        await enter_eve(found)
         yield found
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def still(tmp_path: Path, clock: ManualClock) -> AsyncIterator[World]:
+    """The same where time passes only when a test says so."""
+    async with opened(tmp_path, clock=clock) as found:
+        await enter_eve(found)
+        yield found
+
+
+async def enter_eve(world: World) -> None:
+    await world.hub.agents.create("eve", external=True)
+    world.tokens["eve"] = (await world.hub.agents.issue_token("eve")).token
 
 
 class Called:

@@ -1,12 +1,18 @@
 """Delegating and reporting by tool, and that each caller is listed what it could use (J-02, S-09, S-10)."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
 
 import pytest
 
 from moot.doors.mcp import tools
+from moot.model.records.wait import WAITS
+from moot.testing import ManualClock
 from tests.doors.http.world import World
 from tests.doors.mcp.conftest import ERAS, Called, came_in
+from tests.support.beneath import store_of
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.req("J-02", "S-10")
@@ -138,10 +144,31 @@ async def test_a_person_is_asked_with_choices_and_decides_once(world: World) -> 
         assert (answer["answered"], answer["message"]["text"]) == (True, "no")
 
 
+def held_until_asked(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
+    """A call is held until its question stands, and no longer."""
+    waits = store_of(world.hub).records
+
+    @asynccontextmanager
+    async def timeout(seconds: float) -> AsyncIterator[None]:
+        async with asyncio.timeout(seconds) as held:
+
+            async def watch() -> None:
+                await until(lambda: waits(WAITS.all()), bool)
+                held.reschedule(asyncio.get_running_loop().time())
+
+            watching = asyncio.ensure_future(watch())
+            try:
+                yield
+            finally:
+                watching.cancel()
+
+    monkeypatch.setattr(tools, "asyncio", SimpleNamespace(timeout=timeout))
+
+
 async def test_an_answer_that_takes_longer_than_a_call_is_held_comes_as_a_message(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools, "MAX_WAIT_SECONDS", 0.2)
+    held_until_asked(monkeypatch, world)
     async with came_in(world, "bob") as bob:
         asked = {"question": "may we deploy this on a Friday?", "deadline_seconds": 3600}
         waiting = await bob("ask", target="user", choices=["yes", "no"], **asked)
@@ -155,17 +182,19 @@ async def test_an_answer_that_takes_longer_than_a_call_is_held_comes_as_a_messag
 
 @pytest.mark.req("M-05")
 async def test_a_deadline_beyond_what_a_call_is_held_is_told_when_it_passes(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    still: World, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools, "MAX_WAIT_SECONDS", 0.1)
-    async with came_in(world, "bob") as bob, came_in(world, "eve") as eve:
-        waiting = await bob("ask", target="eve", question="does it scale?", deadline_seconds=0.5)
+    held_until_asked(monkeypatch, still)
+    async with came_in(still, "bob") as bob, came_in(still, "eve") as eve:
+        waiting = await bob("ask", target="eve", question="does it scale?", deadline_seconds=600)
         assert (waiting["answered"], waiting["outcome"]) == (False, "waiting")
         assert "at your deadline" in waiting["error"]
 
         async def heard() -> list[str]:
             return [message["text"] for message in (await bob("check_messages"))["messages"]]
 
+        assert not await heard(), "not before its time"
+        await clock.advance(601)
         assert await until(heard, bool) == ["[eve has not answered question #1 in time]"]
         [question] = (await eve("check_messages"))["messages"]
         await eve("reply", message_id=question["id"], text="it does, up to a thousand agents")

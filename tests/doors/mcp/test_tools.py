@@ -29,7 +29,7 @@ async def test_two_agents_find_each_other_and_talk(world: World, era: str) -> No
         assert (message["from"], message["text"], message["id"]) == ("bob", "which port?", sent["id"])
         answered = await eve("reply", message_id=message["id"], text="5173")
         assert answered["delivered"]
-        [answer] = (await bob("wait_for_messages", timeout_seconds=5))["messages"]
+        [answer] = (await bob("wait_for_messages", timeout_seconds=40))["messages"]
         assert (answer["from"], answer["text"], answer["reply_to"]) == ("eve", "5173", sent["id"])
         assert (answer["root"], answer["hop"]) == (message["root"], message["hop"] + 1)
 
@@ -37,7 +37,7 @@ async def test_two_agents_find_each_other_and_talk(world: World, era: str) -> No
 @both_eras
 async def test_a_wait_is_woken_by_a_message(world: World, era: str) -> None:
     async with came_in(world, "bob", era) as bob:
-        waiting = asyncio.ensure_future(bob("wait_for_messages", timeout_seconds=30))
+        waiting = asyncio.ensure_future(bob("wait_for_messages", timeout_seconds=40))
         await until(lambda: world.hub.agents.get("bob"), lambda who: who.reachability == "live")
         await world.hub.send("bob", "wake up")
         found = await asyncio.wait_for(waiting, PATIENCE)
@@ -97,10 +97,10 @@ async def test_refusals_are_answers_that_an_agent_can_act_on(world: World) -> No
         assert await world.hub.messages("room") == []
 
 
-async def test_back_off_holds_and_says_for_how_long(world: World) -> None:
-    async with came_in(world, "bob") as bob:
+async def test_back_off_holds_and_says_for_how_long(still: World) -> None:
+    async with came_in(still, "bob") as bob:
         first = await bob("send_to_agent", target="quiet", message="one")
-        await world.hub.settled(timeout=10)
+        await still.hub.settled()
         second = await bob("send_to_agent", target="quiet", message="two")
         assert "delayed_ms" not in first
         assert 0 < second["delayed_ms"] <= 2000
