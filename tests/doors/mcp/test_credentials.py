@@ -25,9 +25,10 @@ pytestmark = pytest.mark.req("P-06")
 
 async def revoked(world: World, folder: Path) -> dict[str, str]:
     """A token of bob's that was used here, and that another process has revoked without telling anybody."""
-    await world.hub.conversations.join("room", "bob")
-    await world.hub.post("room", "hello @bob")
-    await world.hub.settled(timeout=PATIENCE)
+    if "bob" not in {seat.name for seat in (await world.hub.conversations.get("room")).participants}:
+        await world.hub.conversations.join("room", "bob")
+        await world.hub.post("room", "hello @bob")
+        await world.hub.settled(timeout=PATIENCE)
     issued = await world.hub.agents.issue_token("bob")
     headers = {"Authorization": f"Bearer {issued.token}"}
     first = await posted(world, request(ERAS[1]), ERAS[1], headers)
@@ -43,21 +44,22 @@ async def state(world: World) -> list[Any]:
     return [told, turns, (await world.hub.agents.get("bob")).name]
 
 
-@pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("tool", ARGUMENTS)
 async def test_a_tool_called_with_a_token_revoked_elsewhere_does_nothing_and_is_answered_401(
-    world: World, tmp_path: Path, tool: str, era: str
+    world: World, tmp_path: Path, tool: str
 ) -> None:
-    headers = await revoked(world, tmp_path)
-    before = await state(world)
-    call = request(era, "tools/call", name=tool, arguments=ARGUMENTS[tool])
-    for _ in range(2):  # first it is known, and then a stranger's
-        answer = await posted(world, call, era, headers)
-        assert (answer.status_code, answer.json()["name"]) == (401, "unauthenticated")
-        assert answer.headers["www-authenticate"].startswith("Bearer")
-    assert await state(world) == before
+    calls = {era: request(era, "tools/call", name=tool, arguments=ARGUMENTS[tool]) for era in ERAS}
+    for era, call in calls.items():
+        headers = await revoked(world, tmp_path)
+        before = await state(world)
+        for _ in range(2):  # first it is known, and then a stranger's
+            answer = await posted(world, call, era, headers)
+            assert (answer.status_code, answer.json()["name"]) == (401, "unauthenticated"), era
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert await state(world) == before, era
     good = {"Authorization": f"Bearer {world.tokens['bob']}"}
-    assert (await posted(world, call, era, good)).status_code == 200
+    for era, call in calls.items():
+        assert (await posted(world, call, era, good)).status_code == 200, era
 
 
 BAD_CALLS: list[tuple[str, dict[str, Any]]] = [
@@ -81,13 +83,11 @@ async def test_a_revoked_token_is_told_nothing_else_whatever_is_wrong(
         assert (await posted(world, request(era, method), era, headers)).status_code == 401, method
 
 
-@pytest.mark.parametrize("frame", FRAMES, ids=range(len(FRAMES)))
 @pytest.mark.parametrize("era", ERAS)
-async def test_what_makes_no_sense_is_answered_401_too(
-    world: World, tmp_path: Path, era: str, frame: bytes
-) -> None:
-    answer = await posted(world, frame, era, await revoked(world, tmp_path))
-    assert answer.status_code == 401
+async def test_what_makes_no_sense_is_answered_401_too(world: World, tmp_path: Path, era: str) -> None:
+    for number, frame in enumerate(FRAMES):
+        answer = await posted(world, frame, era, await revoked(world, tmp_path))
+        assert answer.status_code == 401, (number, frame[:80])
 
 
 @pytest.mark.parametrize("era", ERAS)
