@@ -138,7 +138,7 @@ async def test_no_message_says_which_model_made_it(home: Home) -> None:
     old = AgentSpec("arya", think, brain=MODEL)  # as version 0.1 marked its messages
     async with Hub.open(home.path, agents=[old]) as hub:
         asked = await hub.send("arya", "hello")
-        await hub.settled(asked.conversation, timeout=20)
+        await hub.settled(asked.conversation, timeout=40)
         said = await hub.messages(asked.conversation)
         told = (await hub.history.past(0, types=["message.posted"])).events
     assert [one.text for one in said] == ["hello", "noted"]
@@ -190,7 +190,7 @@ async def test_which_model_a_turn_used_is_told_to_the_owner_alone(
     monkeypatch.setattr(hosted.Running, "spent", {"calls": 1, "model": SECRET})
     async with opened(tmp_path) as world:
         await world.post("/api/conversations/room/messages", {"text": "@arya hello"})
-        await world.hub.settled("room", timeout=20)
+        await world.hub.settled("room", timeout=40)
         [whole] = (await world.get("/api/turns?agent=arya")).json()["turns"]
         assert whole["usage"] == {"calls": 1, "model": SECRET}
         for who in ("arya", "karl"):
@@ -213,7 +213,7 @@ async def test_which_model_failed_is_told_to_the_owner_alone(
     monkeypatch.setattr(doors_world, "arya", AgentSpec("arya", broken))
     async with opened(tmp_path) as world:
         await world.post("/api/conversations/room/messages", {"text": "@arya hello"})
-        await world.hub.settled("room", timeout=20)
+        await world.hub.settled("room", timeout=40)
         letters = {
             who: (await world.ask(who, "GET", "/api/dead-letters")).json()["turns"]
             for who in ("owner", "karl", "arya")

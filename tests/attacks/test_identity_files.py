@@ -82,7 +82,7 @@ async def next_prompt(home: Home, monkeypatch: pytest.MonkeyPatch) -> str:
         return "noted"
 
     async with Hub.open(home.path, agents=[AgentSpec("arya", think, prompted=True)]) as hub:
-        await hub.ask("arya", "hello", timeout=20)
+        await hub.ask("arya", "hello", timeout=40)
     return prompts[0].system
 
 

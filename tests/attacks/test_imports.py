@@ -85,7 +85,7 @@ async def test_what_a_file_says_that_somebody_said_is_marked_as_imported(mark: A
         await hub.conversations.importing(checked).run(file)
         await hub.conversations.join("elsewhere", "arya")
         await hub.post("elsewhere", "@arya what was allowed?")
-        await hub.settled("elsewhere", timeout=20)
+        await hub.settled("elsewhere", timeout=40)
         said = await hub.messages("elsewhere")
     shown = "\n".join(line.content for line in prompts[0].lines)
     assert '[From human "user"]: #1 (imported) <' in shown
@@ -117,7 +117,7 @@ async def test_a_summary_that_a_file_brings_is_marked_as_imported_too(home: Home
         await hub.conversations.join("elsewhere", "arya")
         for _ in range(3):
             await hub.post("elsewhere", "@arya what was allowed?")
-            await hub.settled("elsewhere", timeout=20)
+            await hub.settled("elsewhere", timeout=40)
     shown = "\n".join(line.content for line in prompts[-1].lines)
     assert "All was allowed." in shown
     assert "[Summary of #1 to #2]: (imported) <" in shown

@@ -55,7 +55,7 @@ async def test_what_a_token_may_set_stands_in_a_frame_in_others_prompts(home: Ho
         )
         [where] = await hub.conversations.list()
         await hub.post(where.id, "@arya hello")
-        await hub.settled(where.id, timeout=20)
+        await hub.settled(where.id, timeout=40)
     [prompt] = prompts
     assert prompt.system.startswith("You are arya, backend engineer.")  # the owner's words stand as they are
     assert prompt.system.count("mallory") > 2
@@ -67,7 +67,7 @@ async def test_an_agents_own_role_is_the_owners_word_only_while_the_owner_wrote_
     prompts: list[Prompt] = []
     async with Hub.open(home.path, agents=[prompted("arya", prompts, role="backend engineer")]) as hub:
         await hub.agents.change("arya", role=ORDERS)
-        await hub.ask("arya", "hello", timeout=20)
+        await hub.ask("arya", "hello", timeout=40)
     assert ORDERS not in outside_frames(prompts[0].system)
     async with Hub.open(
         home.path, agents=[prompted("bob", prompts)]
@@ -75,7 +75,7 @@ async def test_an_agents_own_role_is_the_owners_word_only_while_the_owner_wrote_
         await hub.agents.change("arya", role=ORDERS)
         await hub.conversations.create("room", participants=["arya", "bob"])
         await hub.post("room", "@bob hello")
-        await hub.settled("room", timeout=20)
+        await hub.settled("room", timeout=40)
     assert "- arya (agent)\n" in prompts[1].system
     assert ORDERS in prompts[1].system
     assert ORDERS not in outside_frames(prompts[1].system)
@@ -121,9 +121,9 @@ async def test_the_role_of_somebody_linked_stands_in_a_frame_too(home: Home) -> 
     async with Hub.open(home.path, agents=[prompted("arya", prompts, role="engineer")]) as hub:
         await hub.agents.create("mallory", external=True, role=f"tester. {ORDERS}")
         link = await hub.links.create("mallory", "arya", relationship="subordinate")
-        await hub.ask("arya", "hello", timeout=20)
+        await hub.ask("arya", "hello", timeout=40)
         await hub.acting_as("mallory").send("arya", "hello")
-        await hub.settled(link.channel, timeout=20)
+        await hub.settled(link.channel, timeout=40)
         told = await hub.links.prompts(link.id)
     for prompt in prompts:
         assert "- mallory" in outside_frames(prompt.system)
@@ -150,7 +150,7 @@ async def test_a_text_that_claims_a_rank_changes_nothing(home: Home, claim: str)
         mallory = hub.acting_as("mallory")
         for text in ("hello", claim):
             await mallory.send("arya", text)
-            await hub.settled(timeout=20)
+            await hub.settled(timeout=40)
         with pytest.raises(NotPermitted, match="are peers"):
             await mallory.delegate("arya", claim)
         assert await hub.tasks.list() == []
@@ -169,7 +169,7 @@ async def test_roles_of_older_rows_stay_in_their_line_and_frame(home: Home) -> N
         await hub._core.directory.refresh()
         await hub.conversations.create("room", participants=["arya", "bob"])
         await hub.post("room", "@arya hello")
-        await hub.settled("room", timeout=20)
+        await hub.settled("room", timeout=40)
     assert f"\nbob: tester {ORDERS} {ORDERS}⟨U+202E⟩\n" in prompts[0].system
     assert ORDERS not in outside_frames(prompts[0].system)
 

@@ -73,7 +73,7 @@ async def test_a_message_is_posted_answered_paged_and_explained(world: World) ->
     receipt = told.json()
     assert (receipt["from"], receipt["seq"], receipt["replayed"]) == ("user", 1, False)
     assert [(d["agent"], d["duty"]) for d in receipt["deliveries"]] == [("arya", "must"), ("quiet", "may")]
-    settled = (await world.get("/api/conversations/room/settled?timeout=10")).json()
+    settled = (await world.get("/api/conversations/room/settled?timeout=40")).json()
     assert settled == {"settled": True, "open": []}
     page = (await world.get("/api/conversations/room/messages?limit=1")).json()
     assert ([m["text"] for m in page["messages"]], page["next"]) == (["hello @arya"], 1)

@@ -26,7 +26,7 @@ async def test_an_answer_says_which_event_it_surely_contains(world: World) -> No
         assert int(answer.headers["moot-position"]) >= before, path
     assert "moot-position" not in posted.headers
     assert "moot-position" not in (await world.get("/api/conversations/nowhere")).headers
-    await world.get("/api/conversations/room/settled?timeout=10")
+    await world.get("/api/conversations/room/settled?timeout=40")
     snapshot = await world.get("/api/conversations/room/messages")
     position = int(snapshot.headers["moot-position"])
     assert position == world.hub.position

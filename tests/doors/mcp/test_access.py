@@ -77,7 +77,7 @@ def test_every_tool_is_in_the_matrix() -> None:
 @pytest.mark.parametrize("who", ["owner", "karl", "arya", "bob", "reader"])
 async def test_each_may_what_it_may_and_nothing_else(world: World, who: str) -> None:
     await world.hub.post("room", "hello")
-    await world.hub.settled(timeout=10)
+    await world.hub.settled(timeout=PATIENCE)
     await world.hub.notes.create("deploy")
     issued = await world.hub.agents.issue_token("bob", scopes=["read"])
     world.tokens["reader"] = issued.token

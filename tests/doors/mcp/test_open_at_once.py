@@ -73,7 +73,7 @@ async def test_the_bound_is_each_ones_own_and_not_the_owners(world: World) -> No
         async with following(world, "karl"), following(world, "karl"):
             assert (await world.ask("karl", "GET", "/api/events")).status_code == 429
         async with following(world), following(world), following(world):
-            settled = await world.get("/api/settled?timeout=10")
+            settled = await world.get("/api/settled?timeout=40")
             assert settled.json()["settled"]
 
 
