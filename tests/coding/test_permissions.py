@@ -287,6 +287,24 @@ def test_a_checkout_beside_the_home_is_inside_the_list_of_folders(workshop: Work
     assert "outside" in refused(workshop, row_in(workshop.project("other")), coding)
 
 
+@pytest.mark.parametrize("place", ["person", "elsewhere"])
+def test_behind_the_wall_the_folder_for_temporary_files_is_there_and_its_own(
+    workshop: Workshop, place: str
+) -> None:
+    bwrap = find_bwrap()
+    assert bwrap is not None, "apt install bubblewrap"
+    temporary = workshop.root / place / "scratch"
+    temporary.mkdir(parents=True)
+    (temporary / "of another").write_text("x")
+    environ = {"HOME": str(workshop.person), "PATH": "/usr/bin:/bin", "TMPDIR": str(temporary)}
+    wall = wrapper(bwrap, workshop.project("arya"), environ, workshop.home.path)
+    look = wall(["sh", "-c", "mktemp > /dev/null && ls $TMPDIR | wc -l; ls $TMPDIR"], ())
+    done = subprocess.run(look, env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("1\n"), done.stderr
+    assert "of another" not in done.stdout
+    assert [file.name for file in temporary.iterdir()] == ["of another"]
+
+
 def test_behind_the_wall_no_service_of_the_system_listens(workshop: Workshop) -> None:
     bwrap = find_bwrap()
     assert bwrap is not None, "apt install bubblewrap"

@@ -76,17 +76,17 @@ def wrapper(
     state = [home / part for part in STATE] + [
         Path(environ[name]) for name in STATE_VARIABLES if environ.get(name)
     ]
+    temporary = Path(environ.get("TMPDIR") or "/tmp").absolute()
+    covers = dict.fromkeys((*SOCKETS, Path("/tmp"), home))
+    if not home.is_relative_to(temporary):
+        covers[temporary] = None  # one that the program is told of has to be there, and to be written
 
     def wrapped(argv: list[str], visible: Sequence[Path] = ()) -> list[str]:
         program = shutil.which(argv[0], path=environ.get("PATH")) or argv[0]
         words = [bwrap, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--ro-bind", "/", "/"]
         words += ["--dev", "/dev", "--proc", "/proc"]
         seen = (*_installed(Path(program)), *_moot(), RESOLVER.resolve())
-        for cover in (
-            *SOCKETS,
-            Path("/tmp"),
-            home,
-        ):  # what lies in them comes after: the later covers the earlier
+        for cover in covers:  # what lies in them comes after: the later covers the earlier
             if cover.is_dir() and not cover.is_symlink() and cover != Path("/"):
                 words += ["--tmpfs", str(cover)]
                 words += _bound("--ro-bind", (path for path in seen if path.is_relative_to(cover)))
