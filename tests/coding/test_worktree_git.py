@@ -2,6 +2,7 @@
 
 import asyncio
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -264,3 +265,28 @@ async def test_a_worktree_whose_work_is_merged_goes_with_what_covered_its_reposi
     assert await worktrees.clear(workshop.home, "arya", 0.0) is None
     assert not checkout.place.exists()
     assert not checkout.store.exists()
+
+
+@pytest.mark.parametrize("part", ["every folder", "pack"])
+async def test_a_link_among_its_objects_brings_nothing_of_another_repository(
+    checkout: Checkout, tmp_path: Path, part: str
+) -> None:
+    """Behind the wall the other repository cannot be seen; the host, which copies the objects, sees it."""
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "--quiet")
+    (other / "secret.txt").write_text("a secret of another project\n")
+    git(other, "add", "--all")
+    git(other, "commit", "--quiet", "--message=secret")
+    secret = git(other, "rev-parse", "HEAD:secret.txt")
+    objects = checkout.common / "objects"
+    if part == "pack":
+        git(other, "gc", "--quiet")
+        names = "pack"
+    else:
+        names = " ".join(f"{number:02x}" for number in range(256))
+    assert "No such file" in checkout.run(f"ls {other}")
+    checkout.run(f"cd {objects}; for x in {names}; do rmdir $x; ln -s {other}/.git/objects/$x $x; done")
+    with suppress(GitFailed):
+        checkout.worktree.take_over()
+    assert "a secret" not in checkout.run(f"git cat-file -p {secret}")

@@ -12,11 +12,13 @@ Below: git, as a program. Not here: who gets a worktree.
 import os
 import re
 import shutil
+import stat
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import structlog
@@ -37,6 +39,8 @@ TAKEN: Final = "taken"
 MAX_REFS: Final = 10_000
 MAX_DEPTH: Final = 20
 OBJECT_NAME: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+OBJECT_FOLDER: Final = re.compile(r"[0-9a-f]{2}|pack")
+OBJECT_FILE: Final = re.compile(r"[0-9a-f]{38}([0-9a-f]{24})?|pack-[0-9a-f]+\.(pack|idx)")
 SETTINGS: Final = {"core.hooksPath": os.devnull, "core.fsmonitor": "false", "gc.auto": "0"}
 """Outside the wall git runs no program that the repository names."""
 
@@ -145,7 +149,12 @@ class LinkedWorktree(Struct, frozen=True):
             raise GitFailed(str(failed)) from None
 
     def _copy_objects(self) -> None:
-        of_agent = {"GIT_OBJECT_DIRECTORY": str(self.store / "objects" if self.store else "")}
+        assert self.store is not None
+        with TemporaryDirectory(prefix="objects-", dir=self.store) as folder:
+            _link_objects(self.store / "objects", Path(folder))
+            self._copy_missing({"GIT_OBJECT_DIRECTORY": folder})
+
+    def _copy_missing(self, of_agent: Mapping[str, str]) -> None:
         every = ("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
         names = self._git(*every, variables=of_agent)
         if not names.strip():
@@ -251,6 +260,32 @@ def store_of(home: Home, agent: str) -> Path:
 def forget(home: Home, agent: str) -> None:
     """What covered the repository, of a worktree that is gone."""
     shutil.rmtree(store_of(home, agent), ignore_errors=True)
+
+
+def _link_objects(source: Path, target: Path) -> None:
+    """The plain files among an agent's objects, in a folder that the agent cannot write. Git would follow a link out of
+    `source`, and copy the objects of a repository that the agent must not read; a pipe would keep it waiting."""
+    for part in filter(OBJECT_FOLDER.fullmatch, os.listdir(source)):
+        try:
+            opened = os.open(source / part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except (
+            FileNotFoundError,
+            NotADirectoryError,
+        ):  # gone by now; or a link, which the kernel calls no folder
+            continue
+        try:
+            (target / part).mkdir()
+            for name in filter(OBJECT_FILE.fullmatch, os.listdir(opened)):
+                _link_plain(name, opened, target / part / name)
+        finally:
+            os.close(opened)
+
+
+def _link_plain(name: str, folder: int, target: Path) -> None:
+    with suppress(FileNotFoundError):  # git has packed it since
+        os.link(name, target, src_dir_fd=folder, follow_symlinks=False)
+        if not stat.S_ISREG(target.lstat().st_mode):
+            target.unlink()
 
 
 def _loose(folder: Path) -> dict[str, str]:

@@ -88,7 +88,7 @@ class AskArguments(Arguments, frozen=True):
     target: str
     question: str
     deadline_seconds: Deadline = DEFAULT_DEADLINE_SECONDS
-    """Beyond MAX_WAITING the answer comes as a message."""
+    """Beyond MAX_WAIT_SECONDS the answer comes as a message."""
     shape: JsonObject = {}
     choices: tuple[str, ...] = ()
 
