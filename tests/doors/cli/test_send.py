@@ -417,7 +417,7 @@ def test_what_is_sent_as_an_agent_goes_into_the_channel_of_the_link(moot: Moot) 
 @pytest.mark.parametrize(
     ("where", "words"),
     [
-        ("send.opened_hub", "stopped before the message was sent"),
+        ("send.open_hub", "stopped before the message was sent"),
         ("follow.FollowedConversation.post", "whether it was stored"),
     ],
 )
