@@ -290,3 +290,20 @@ async def test_a_link_among_its_objects_brings_nothing_of_another_repository(
     with suppress(GitFailed):
         checkout.worktree.take_over()
     assert "a secret" not in checkout.run(f"git cat-file -p {secret}")
+
+
+@pytest.mark.parametrize("file", ["logs/HEAD", "COMMIT_EDITMSG"])
+async def test_a_link_in_its_own_folder_leads_nobody_outside_who_commits_later(
+    checkout: Checkout, tmp_path: Path, file: str
+) -> None:
+    """What a person, or Moot when it keeps the rest of the work, writes there would go where the link leads."""
+    outside = tmp_path / "profile"
+    outside.write_text("as it was\n")
+    own = checkout.worktree.admin
+    checkout.run(f"{COMMIT}; ln -sf {outside} {own / file}")
+    assert (own / file).is_symlink()
+    checkout.worktree.take_over()
+    (checkout.place / "a.txt").write_text("by a person\n")
+    git(checkout.place, "commit", "--quiet", "--all", "--message=by a person")
+    assert outside.read_text() == "as it was\n"
+    assert git(checkout.place, "log", "--format=%s", "-1") == "by a person"

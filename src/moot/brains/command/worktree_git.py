@@ -137,6 +137,7 @@ class LinkedWorktree(Struct, frozen=True):
         if self.store is None or not (self.store / "objects").is_dir():
             return
         try:
+            _remove_links(self.admin)
             self._copy_objects()
             self._move_branches(_loose(self.store / "refs" / "heads"))
         except (GitFailed, OSError) as failed:
@@ -260,6 +261,16 @@ def store_of(home: Home, agent: str) -> Path:
 def forget(home: Home, agent: str) -> None:
     """What covered the repository, of a worktree that is gone."""
     shutil.rmtree(store_of(home, agent), ignore_errors=True)
+
+
+def _remove_links(folder: Path) -> None:
+    """Git puts none into a worktree's own folder, and follows one that the agent has put there: whoever commits outside
+    would write to the file that it names."""
+    for _, folders, names, opened in os.fwalk(folder):
+        for name in (*folders, *names):
+            with suppress(FileNotFoundError):
+                if stat.S_ISLNK(os.stat(name, dir_fd=opened, follow_symlinks=False).st_mode):
+                    os.unlink(name, dir_fd=opened)
 
 
 def _link_objects(source: Path, target: Path) -> None:
