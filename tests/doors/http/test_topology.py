@@ -2,12 +2,14 @@
 
 import os
 import time
+from statistics import median
 from typing import Any
 
 import pytest
 
 from moot.flow import enrol
 from tests.doors.http.world import World
+from tests.support.unstarved import processor_times
 
 pytestmark = pytest.mark.req("S-11")
 WIRED = (
@@ -228,8 +230,8 @@ async def test_a_whole_list_is_applied_or_looked_at(world: World, wired: list[di
 
 @pytest.mark.alone
 async def test_500_agents_and_2000_links_are_answered_within_50_ms(world: World) -> None:
-    """What it takes of a core, asking and all, in the best of 15 requests: a machine that has other things to do takes
-    longer, and that is not the hub's. docs/explanation/performance.md has more figures."""
+    """By the median of 15 requests, asking and all, without the time in which this process had no processor, as
+    that is not the hub's. docs/explanation/performance.md has more figures."""
     names = [f"agent-{number:03d}" for number in range(500)]
     await world.hub._core.do(
         enrol, enrol.Enrol(tuple(enrol.Newcomer(name=name) for name in names), fresh=True)
@@ -247,9 +249,10 @@ async def test_500_agents_and_2000_links_are_answered_within_50_ms(world: World)
     assert len((await world.hub.links.apply(rows)).made) == 2000
     seconds = []
     for _ in range(15):
-        began = time.process_time()
+        began, (ran, waited) = time.perf_counter(), processor_times(os.getpid())
         answer = await world.get("/api/topology")
-        seconds.append(time.process_time() - began)
+        passed, now = time.perf_counter() - began, processor_times(os.getpid())
+        seconds.append(max(now[0] - ran, passed - (now[1] - waited)))
         found = answer.json()
         assert (len(found["links"]), len(found["agents"]) > 500) == (2000, True)
-    assert min(seconds) < 0.050 * SLOWER, seconds
+    assert median(seconds) < 0.050 * SLOWER, seconds
