@@ -39,7 +39,7 @@ async def from_the_first_record(
     homes = {agent, *[home for _, home in await reads.homes_of([agent])]}
     history = from_kafka("history")
     try:
-        async for event in history.recorded(brokers_of(settings.log.url), reads, reads, homes):
+        async for event in history.recorded_events(brokers_of(settings.log.url), reads, reads, homes):
             yield event
     except history.KafkaOutOfReach as trouble:
         raise _away(trouble, "their records cannot be read") from trouble
