@@ -3,6 +3,7 @@
 TIER ?= fast
 PY := .venv/bin/python
 READY := .venv/.installed
+RUNS := .venv/.runs
 SANDBOX := .venv/.sandbox
 CHROMIUM := .venv/.chromium
 PEERS := .venv/.peers
@@ -24,6 +25,10 @@ venv: $(READY)  ## make .venv and install Moot into it, editable
 $(READY): pyproject.toml requirements/dev.txt tools/venv.sh
 	@tools/venv.sh
 
+# What the demo needs and nothing else, where nothing is installed yet.
+$(RUNS): pyproject.toml requirements/dev.txt tools/venv.sh
+	@tools/venv.sh run
+
 $(SANDBOX): tools/bwrap.sh | $(READY)
 	@tools/bwrap.sh
 
@@ -40,7 +45,7 @@ $(PEERS): pyproject.toml requirements/dev.txt | $(READY)
 dashboard: $(READY)  ## the page with hot reload, against the hub of your home: for those who change it
 	@$(PY) -m tools.page dev
 
-run: $(READY)  ## a demo team that talks; needs no API key. STORE=postgres LOG=kafka put it on the servers of make services
+run: $(if $(STORE)$(LOG),$(READY),$(RUNS))  ## a demo team that talks; needs no API key. STORE=postgres LOG=kafka put it on the servers of make services
 	@$(PY) -m tools.page --or-without
 ifneq ($(filter postgres,$(STORE))$(filter kafka,$(LOG)),)
 	@$(PY) -m tools.services >/dev/null

@@ -1,7 +1,13 @@
 #!/bin/sh
-# Makes .venv and installs Moot into it, editable, with everything the tests need.
+# Makes .venv and installs Moot into it, editable, with everything the tests need. `venv.sh run` leaves out what only
+# they need, and what needs a server of its own: three quarters of the time that a newcomer waits for the demo.
 # Needs only a Python of 3.11 or newer and a package index; uses uv when it is there, because it is faster.
 set -eu
+case ${1:-everything} in
+run) extras=tui,llm stamps=.venv/.runs ;;
+everything) extras=dev stamps='.venv/.runs .venv/.installed' ;;
+*) echo "error: venv.sh installs everything, or with the word run what the demo needs; not $1" >&2 && exit 2 ;;
+esac
 cd "$(dirname "$0")/.."
 
 # Start-up time is measured in the tests and felt by people: the installed packages come with bytecode.
@@ -50,9 +56,9 @@ fi
 echo "installing into .venv (once; again only when the pinned versions change)"
 # uv reads other settings than pip does; where only pip knows the way to the package index, pip goes.
 if command -v uv >/dev/null 2>&1 &&
-    uv pip install --quiet --compile-bytecode --python .venv/bin/python -c requirements/dev.txt -e '.[dev]'; then
+    uv pip install --quiet --compile-bytecode --python .venv/bin/python -c requirements/dev.txt -e ".[$extras]"; then
     :
 else
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check -c requirements/dev.txt -e '.[dev]'
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check -c requirements/dev.txt -e ".[$extras]"
 fi
-touch .venv/.installed
+touch $stamps
