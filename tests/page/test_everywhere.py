@@ -87,6 +87,28 @@ def test_no_page_has_a_serious_obstacle_or_scrolls_sideways(
     assert obstacles == {}
 
 
+def test_long_names_stay_inside_a_narrow_page(profile: Profile, hub: RunningHub) -> None:
+    above, below = (f"keeper-of-the-{part}-{uuid4().hex}" for part in ("integration", "warehouse"))
+    for name in (above, below):
+        hub.api("POST", "/api/agents", {"name": name, "role": "as long as its name " * 4, "kind": "external"})
+    link = hub.api("POST", "/api/links", {"from": above, "to": below, "relationship": "superior"})
+    task = hub.api("POST", "/api/tasks", {"to": below, "task": "compare"}, Moot_Act_As=above)
+    page = signed_in(profile(width=320, height=640), hub)
+    for path in ("/topology", "/agents", f"/agents/{above}", "/tasks", f"/links/{link['id']}", "/limits"):
+        go(page, path)
+        expect(page.locator("main").get_by_text(above).first).to_be_attached()
+        expect(page.locator(".shell__loading")).to_have_count(0)
+        at_rest(page, "main")
+        beside = page.evaluate(
+            """() => [document.documentElement, ...document.querySelectorAll('main, main *')]
+                .filter((one) => one.scrollWidth > one.clientWidth + 1)
+                .filter((one) => one.matches('html') || /auto|scroll/.test(getComputedStyle(one).overflowX))
+                .map((one) => one.className || one.tagName)"""
+        )
+        assert beside == [], path
+    hub.api("PATCH", f"/api/tasks/{task['id']}", {"state": "cancelled"})
+
+
 def test_hostile_messages_do_nothing(page: Page, hub: RunningHub) -> None:
     where = hub.conversation(f"hostile-{uuid4().hex[:6]}")
     for number in range(100):

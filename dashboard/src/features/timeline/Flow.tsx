@@ -37,7 +37,7 @@ export function Flow({ messages, turns }: { messages: Message[]; turns: Turn[] }
               </Link>
             </td>
             <td>
-              <span className="flow__bar" style={{ width: `${Math.max(4, (stream.count / most) * 120)}px` }} />{' '}
+              <span className="flow__bar" style={{ width: `calc(${stream.count / most} * min(120px, 15vw))` }} />{' '}
               {stream.count}
             </td>
             <td>{stream.slowest === null ? '—' : `${stream.slowest.toFixed(1)} s`}</td>
