@@ -77,6 +77,7 @@ export const words = {
     resume: 'Continue',
     keepOff: 'Keep off',
     howToWake: 'How to wake',
+    openAgent: 'Open agent',
     retry: 'Retry',
     stop: 'Stop',
     peek: 'Peek',
@@ -394,8 +395,7 @@ export const words = {
       'Somebody else changed this file while you were editing. Their text is below yours; save again to keep yours.',
     prompt: 'What its next turn begins with',
     promptIn: 'In conversation',
-    turnsThisHour: (turns: number, max: number) => `${turns} of ${max} turns this hour`,
-    chainsThisHour: (chains: number, max: number) => `${chains} of ${max} conversations started this hour`,
+    hour: { turns: 'turns this hour', chains: 'chains begun this hour' },
     gone: (who: string) => `No agent is called ${who}.`,
     noneFound: 'No agent matches the filter.',
     spawned: 'Started by agents',
@@ -515,6 +515,7 @@ export const words = {
     by: (who: string, when: string) => `${who}, ${when}`,
     text: 'Text of the note',
     choose: 'Choose a note',
+    chooseText: 'Or write a new one: what agents and people should remember together.',
     changed: 'unsaved',
   },
   search: {
@@ -567,6 +568,8 @@ export const words = {
     backoff: (seconds: number, max: number, quiet: number) =>
       `A second message within a few seconds is held ${seconds} s, the next twice as long, up to ${max} s; ${quiet} s of quiet reset it.`,
     loops: 'Chains',
+    loopsText:
+      'A chain is all that followed from one message: who was asked because of it, and whom those asked in turn.',
     noLoops: 'No chain of agents is running.',
     reset: 'Reset pair',
     agents: 'Agents, this hour',
@@ -578,7 +581,7 @@ export const words = {
     messages: 'messages',
     alike: 'alike',
     summary: (held: number, refused: number, stopped: number) =>
-      `${held} held · ${refused} refused · ${stopped} stopped`,
+      `now: ${held} held · ${refused} refused · ${stopped} stopped`,
     budgets: {
       title: 'Budgets',
       spent: (turns: number, tokens: number, usd: number | null) =>

@@ -31,6 +31,9 @@ export const hrefOf = (id: string, seq?: number): string =>
     ? `/links/${encodeURIComponent(id.slice(5))}`
     : `/c/${encodeURIComponent(id)}${seq ? `/m/${seq}` : ''}`;
 
+/** What a line of the hub itself says, without the brackets that tell agents whose line it is. */
+export const plainLine = (text: string): string => text.replace(/^\[(.*)\]$/s, '$1');
+
 /** A part of an address as it was meant; one that nobody could have meant is left as it is. */
 export function decoded(part: string): string {
   try {

@@ -15,6 +15,7 @@ import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
 import './agents.css';
 import { AgentActs } from './AgentActs';
+import { folderOf } from './folder';
 import { Identity } from './Identity';
 
 function useAnswer<T>(key: string, path: string, enabled = true) {
@@ -41,7 +42,7 @@ function Overview({ agent }: { agent: Agent }) {
         <dt>{words.agents.columns.reach}</dt>
         <dd>{agent.reachability}</dd>
         <dt>{words.agents.columns.folder}</dt>
-        <dd className="mono">{agent.project || '—'}</dd>
+        <dd className="mono">{folderOf(agent.project)}</dd>
         {agent.aliases.length > 0 && (
           <>
             <dt>{words.agents.aliases}</dt>
@@ -95,10 +96,8 @@ function Limits({ name }: { name: string }) {
   if (!own) return null;
   return (
     <div className="stack">
-      <Meter label={words.limits.turns} used={own.turns} max={own.max_turns} />
-      <span className="muted small">{words.agents.turnsThisHour(own.turns, own.max_turns)}</span>
-      <Meter label={words.limits.loops} used={own.chains} max={own.max_chains} />
-      <span className="muted small">{words.agents.chainsThisHour(own.chains, own.max_chains)}</span>
+      <Meter label={words.agents.hour.turns} used={own.turns} max={own.max_turns} />
+      <Meter label={words.agents.hour.chains} used={own.chains} max={own.max_chains} />
     </div>
   );
 }

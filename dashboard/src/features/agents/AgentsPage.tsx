@@ -12,6 +12,7 @@ import { Empty, Page } from '@/parts/Page';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
 import { AgentActs } from './AgentActs';
+import { folderOf } from './folder';
 import { Spawned } from './Spawned';
 import './agents.css';
 
@@ -30,7 +31,7 @@ function Row({ agent, now, owner }: { agent: Agent; now: number; owner: boolean 
       <td>
         {agent.brain || agent.kind} {agent.brain?.startsWith('demo') && <span className="chip">demo</span>}
       </td>
-      <td className="mono small">{agent.project || '—'}</td>
+      <td className="mono small">{folderOf(agent.project)}</td>
       <td>{agent.queue}</td>
       <td>
         <AgentActs agent={agent} owner={owner} />

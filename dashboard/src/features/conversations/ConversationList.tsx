@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { Conversation } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import { Mark } from '@/parts/Mark';
-import { hrefOf, titleIn } from '@/parts/talks';
+import { hrefOf, plainLine, titleIn } from '@/parts/talks';
 import { clockTime } from '@/parts/time';
 import { words } from '@/words';
 import { sectionsOf } from './sections';
@@ -45,8 +45,9 @@ const Row = memo(function Row({
         </span>
         {conversation.last && (
           <span className="cut chat-row__last">
-            {conversation.last.from === self ? words.you : conversation.last.from}:{' '}
-            {conversation.last.text.slice(0, 90)}
+            {conversation.last.kind === 'system'
+              ? plainLine(conversation.last.text).slice(0, 90)
+              : `${conversation.last.from === self ? words.you : conversation.last.from}: ${conversation.last.text.slice(0, 90)}`}
           </span>
         )}
       </span>

@@ -11,6 +11,7 @@ import { Markdown } from '@/parts/Markdown';
 import { Empty } from '@/parts/Page';
 import { lettersOn } from '@/parts/preferences';
 import { useToast } from '@/parts/Toasts';
+import { plainLine } from '@/parts/talks';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
 import { deleteLater, useLeaving } from './deletions';
@@ -108,8 +109,7 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
     (row: Row) => {
       if (row.kind === 'message') {
         const { message } = row;
-        if (message.kind === 'system' || message.kind === 'tool')
-          return <ThinLine>{message.text.replace(/^\[(.*)\]$/s, '$1')}</ThinLine>;
+        if (message.kind === 'system' || message.kind === 'tool') return <ThinLine>{plainLine(message.text)}</ThinLine>;
         const own = message.from === self;
         if (leaving.has(message.id)) return <ThinLine>{words.chat.deleted}</ThinLine>;
         const foot = own ? <Receipts message={message} /> : null;

@@ -64,6 +64,7 @@ function Chains({ report, act }: { report: BrakeReport; act: Act }) {
     <section className="card stack">
       <h2>{words.limits.loops}</h2>
       {report.chains.length === 0 && <p className="muted">{words.limits.noLoops}</p>}
+      <p className="muted small">{words.limits.loopsText}</p>
       {report.chains.map((chain) => {
         const stopped = Boolean(chain.stopped) || chain.id in brakes;
         return (

@@ -16,7 +16,7 @@ import { Select, Switch } from '@/parts/Fields';
 import { Markdown } from '@/parts/Markdown';
 import { Empty, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
-import { decoded } from '@/parts/talks';
+import { decoded, plainLine } from '@/parts/talks';
 import { exactTime } from '@/parts/time';
 import { words } from '@/words';
 import './links.css';
@@ -145,8 +145,7 @@ function Channel({ link, as, thins, filter }: { link: Link; as: string; thins: T
       const marks = new Map((seats ?? []).map((seat) => [seat.name, seat.mark]));
       if (row.kind === 'message') {
         const { message } = row;
-        if (message.kind === 'system' || message.kind === 'tool')
-          return <ThinLine>{message.text.replace(/^\[(.*)\]$/s, '$1')}</ThinLine>;
+        if (message.kind === 'system' || message.kind === 'tool') return <ThinLine>{plainLine(message.text)}</ThinLine>;
         const look = message.kind === 'human' ? 'user' : message.from === as ? 'assistant' : 'agent';
         return (
           <Bubble
@@ -224,7 +223,9 @@ export default function LinkPage({ params }: { params: Record<string, string | u
   };
   const title = (
     <span>
-      <Anchor href={`/topology?edge=${encodeURIComponent(id)}`}>‹ {words.links.back}</Anchor>{' '}
+      <Anchor className="small" href={`/topology?edge=${encodeURIComponent(id)}`}>
+        ‹ {words.links.back}
+      </Anchor>{' '}
       {words.links.title(link.from, link.to)}
     </span>
   );

@@ -86,7 +86,7 @@ export default function NotesPage({ params }: { params: Record<string, string | 
         />
       ) : (
         <Empty title={notes.length ? words.notes.choose : words.notes.none}>
-          <p>{words.notes.noneText}</p>
+          <p>{notes.length ? words.notes.chooseText : words.notes.noneText}</p>
           <button type="button" className="plain-button plain-button--main" onClick={() => setCreating(true)}>
             {words.notes.create}
           </button>

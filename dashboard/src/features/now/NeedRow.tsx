@@ -62,6 +62,7 @@ export function NeedRow({ row, act, onOpen, onHide }: Props) {
   const now = useNow(30_000);
   const title = useTitle(row.conversation_id || row.conversation);
   const where = row.conversation_id ? encodeURIComponent(row.conversation_id) : '';
+  const startable = row.fix.includes(`POST ${startOf(row.agent)}`);
   const choices = (row.decision?.choices ?? []) as (string | { value?: string; label?: string })[];
   return (
     <div className="now-row" data-what={row.what}>
@@ -91,12 +92,10 @@ export function NeedRow({ row, act, onOpen, onHide }: Props) {
       {row.what === 'failed' && row.turn && (
         <Button text={words.now.retry} onClick={() => act(`/api/turns/${encodeURIComponent(row.turn)}/redeliver`)} />
       )}
-      {row.what === 'away' && row.fix.includes(`POST ${startOf(row.agent)}`) && (
-        <Button text={words.now.start} onClick={() => act(startOf(row.agent))} />
-      )}
+      {row.what === 'away' && startable && <Button text={words.now.start} onClick={() => act(startOf(row.agent))} />}
       {row.agent && (row.what === 'broken' || row.what === 'left' || row.what === 'away') && (
         <Link className="plain-button plain-button--line" href={`/agents/${encodeURIComponent(row.agent)}`}>
-          {words.now.open}
+          {row.what === 'away' && !startable ? words.now.howToWake : words.now.openAgent}
         </Link>
       )}
       {row.conversation_id && <Button text={words.now.open} onClick={() => onOpen(row.conversation_id)} />}

@@ -18,6 +18,21 @@ interface Setting {
 
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
+/** Lists as people write them; what is edited stays as the command line takes it. */
+const read = (value: unknown): string => (Array.isArray(value) ? value.map(shown).join(', ') : shown(value));
+
+/** A sentence in which what is typed stands between backticks. */
+function Meaning({ text }: { text: string }) {
+  return (
+    <div className="muted small">
+      {text.split('`').map((part, index) =>
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts of a sentence are their place
+        index % 2 ? <code key={index}>{part}</code> : part,
+      )}
+    </div>
+  );
+}
+
 function Row({ setting, onSaved }: { setting: Setting; onSaved: () => void }) {
   const toast = useToast();
   const [text, setText] = useState<string | null>(null);
@@ -35,12 +50,12 @@ function Row({ setting, onSaved }: { setting: Setting; onSaved: () => void }) {
     <tr>
       <td>
         <code>{setting.key}</code>
-        <div className="muted small">{setting.meaning}</div>
+        <Meaning text={setting.meaning} />
       </td>
       <td>
         {text === null ? (
           <span className="row">
-            <span className="mono settings__value">{shown(setting.value)}</span>
+            <span className="mono settings__value">{read(setting.value)}</span>
             <button
               type="button"
               className="plain-button"

@@ -25,7 +25,11 @@ function Who({ name }: { name: string }) {
   const agent = useLive((live) => live.agents[name]);
   return (
     <span className="row task__who">
-      <Mark name={name} colour={agent?.color} state={agent?.activity.state} />
+      {agent?.kind === 'human' ? (
+        <Mark name={name} colour={agent.color} mark="◆" />
+      ) : (
+        <Mark name={name} colour={agent?.color} state={agent?.activity.state} />
+      )}
       <Name name={name} colour={agent?.color} />
     </span>
   );

@@ -12,6 +12,7 @@ import { Lock } from '@/parts/Lock';
 import { Name } from '@/parts/Mark';
 import { SidePanel } from '@/parts/SidePanel';
 import { useToast } from '@/parts/Toasts';
+import { plainLine } from '@/parts/talks';
 import { clockTime } from '@/parts/time';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
@@ -176,7 +177,14 @@ export function Inspector({ id, onClose }: { id: string; onClose: () => void }) 
         )}
         {(thread?.messages ?? []).slice(-LAST).map((message) => (
           <div key={message.seq} className="small cut">
-            <span className="muted">{clockTime(message.at)}</span> <Name name={message.from} /> {message.text}
+            <span className="muted">{clockTime(message.at)}</span>{' '}
+            {message.kind === 'system' ? (
+              <span className="muted">{plainLine(message.text)}</span>
+            ) : (
+              <>
+                <Name name={message.from} /> {message.text}
+              </>
+            )}
           </div>
         ))}
       </div>
