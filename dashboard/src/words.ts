@@ -32,6 +32,7 @@ export const words = {
   undo: 'Undo',
   copy: 'Copy',
   copied: 'Copied',
+  choose: 'Choose …',
   export: 'Export',
   loading: 'Loading',
   retry: 'Try again',

@@ -1,5 +1,6 @@
 /** Plain form fields with a label: the browser's own, which every assistive technology knows. */
 import { useId } from 'react';
+import { words } from '@/words';
 
 type Option = string | { value: string; label: string };
 
@@ -26,7 +27,7 @@ export function Select({ data, value, onChange, label, placeholder, ...rest }: S
         aria-label={rest['aria-label']}
         data-autofocus={rest['data-autofocus'] ? '' : undefined}
       >
-        {value === null && <option value="">{placeholder ?? '…'}</option>}
+        {value === null && <option value="">{placeholder ?? words.choose}</option>}
         {data.map((option) => {
           const { value: key, label: text } = typeof option === 'string' ? { value: option, label: option } : option;
           return (

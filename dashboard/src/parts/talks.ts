@@ -14,6 +14,15 @@ export function titleOf(conversation: Conversation, self: string): string {
   return conversation.name;
 }
 
+/** Where the newest words were said. */
+export function newestOf(conversations: Conversation[]): Conversation | null {
+  const said = conversations.filter((one) => one.last?.at);
+  return said.reduce<Conversation | null>(
+    (newest, one) => ((one.last?.at ?? '') > (newest?.last?.at ?? '') ? one : newest),
+    null,
+  );
+}
+
 /** The title of a conversation that may not be known here: a channel by its link, a task's by its task. */
 export function titleIn(live: Pick<Live, 'conversations' | 'links' | 'tasks' | 'self'>, id: string): string {
   const task = Object.values(live.tasks).find((one) => one.conversation === id);

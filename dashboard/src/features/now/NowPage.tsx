@@ -9,7 +9,7 @@ import { Mark } from '@/parts/Mark';
 import { type NowRow, needing, useNowAnswer } from '@/parts/now';
 import { Empty, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
-import { hrefOf, useTitle } from '@/parts/talks';
+import { hrefOf, newestOf, useTitle } from '@/parts/talks';
 import { ago } from '@/parts/time';
 import { useNow } from '@/parts/useNow';
 import { isBusy } from '@/theme/agents';
@@ -171,11 +171,7 @@ export default function NowPage() {
   );
   const last = useDerived(
     (live) => [live.conversations],
-    (live) =>
-      Object.values(live.conversations)
-        .map((one) => one.last?.at ?? '')
-        .sort()
-        .at(-1) ?? '',
+    (live) => newestOf(Object.values(live.conversations)),
   );
   const demo = useDerived(
     (live) => [live.agents],
@@ -205,7 +201,12 @@ export default function NowPage() {
         <Working onPeek={setPeek} />
         {rows.length === 0 && !busy && (
           <Empty title={words.now.quiet}>
-            <p>{words.now.quietText(ago(last, now))}</p>
+            <p>{words.now.quietText(ago(last?.last?.at, now))}</p>
+            {last && (
+              <Link href={hrefOf(last.id)} className="plain-button plain-button--line">
+                {words.now.open} <Title id={last.id} />
+              </Link>
+            )}
           </Empty>
         )}
         <Done ended={answer?.done ?? []} />
