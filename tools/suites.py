@@ -162,7 +162,7 @@ TESTED = (
     Suite("bridges", 140, WORKERS, in_memory=True),
     Suite("behaviour", 160, WORKERS, in_memory=True),
     Suite("replay", 120, WORKERS, in_memory=True),
-    *parted("doors", 380, 40, in_memory=True),
+    *parted("doors", 380, 60, in_memory=True),
     Suite("sandbox", 90, workers=2),
     Suite("attacks", 90, WORKERS),
     *parted("faults", 240, 90),
@@ -170,7 +170,7 @@ TESTED = (
     Suite("coding", 120, WORKERS),
     Suite("package", 90),
     Suite("docs", 90, WORKERS, in_memory=True),
-    *parted("page", 200, 70),
+    *parted("page", 240, 70),
 )
 REQUIREMENTS = Tool("requirements", 10, (sys.executable, "-m", "tools.requirements", "--brief"))
 PLAN_BUDGETS = {"check": 90.0, "test": 1500.0}

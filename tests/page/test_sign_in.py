@@ -43,7 +43,15 @@ def test_a_new_tab_is_signed_in_by_its_siblings(profile: Profile, hub: RunningHu
     expect(second.get_by_role("heading", name="Agents")).to_be_visible()
 
 
-BUSY = "setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }, 200)"
+HOLD_BACK = """() => {
+  const post = BroadcastChannel.prototype.postMessage;
+  window.answers = [];
+  BroadcastChannel.prototype.postMessage = function (word) {
+    if (this.name === 'moot-session') window.answers.push(() => post.call(this, word));
+    else post.call(this, word);
+  };
+}"""
+ANSWER = "() => { for (const answer of window.answers) answer(); }"
 
 
 def test_a_sibling_that_answers_late_signs_a_new_tab_in_all_the_same(
@@ -52,9 +60,11 @@ def test_a_sibling_that_answers_late_signs_a_new_tab_in_all_the_same(
     context = profile()
     first = signed_in(context, hub)
     second = context.new_page()
-    first.evaluate(BUSY)
+    first.evaluate(HOLD_BACK)
     second.goto(f"{hub.url}/agents")
     expect(second.get_by_role("heading", name="Sign in")).to_be_visible()
+    first.wait_for_function("() => window.answers.length > 0")
+    first.evaluate(ANSWER)
     second.wait_for_selector("[data-ready=true]")
     assert token_of(second) == token_of(first)
 
