@@ -52,7 +52,10 @@ class Clock:
             if (before := self._before.get(process)) is not None
         ]
         share = min(1.0, max(0.0, passed) / whole)
-        ran, waited = (max(one[0] for one in spent) * share, sum(one[1] for one in spent) * share)
+        ran, waited = (
+            max((one[0] for one in spent), default=0.0) * share,
+            sum(one[1] for one in spent) * share,
+        )
         return min(passed, max(ran, passed - waited))
 
 

@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -29,6 +30,7 @@ def processor_times(process: int) -> tuple[float, float]:
     """Seconds that the threads of a process ran, and waited for a processor; 0 where the kernel does not count them."""
     ran = waited = 0
     for file in Path(f"/proc/{process}/task").glob("*/schedstat"):
-        words = file.read_text().split()
-        ran, waited = ran + int(words[0]), waited + int(words[1])
+        with suppress(OSError):  # the thread has ended meanwhile
+            words = file.read_text().split()
+            ran, waited = ran + int(words[0]), waited + int(words[1])
     return ran / 1e9, waited / 1e9
