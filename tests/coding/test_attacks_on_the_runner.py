@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.brains.command.driver import CliDied, Ended, PromptEnding, Spoke
+from moot.brains.command.driver import CliDied, PromptEnded, PromptEnding, TextDelta
 from moot.brains.command.drivers.claude import key_helper
 from moot.brains.command.drivers.template import TemplateDriver
 from moot.brains.command.program import cli_process
@@ -119,7 +119,7 @@ async def test_a_flood_of_words_does_not_pile_up_in_the_host(workshop: Workshop,
         seen = [(0, loop.time())]
 
         async def rests() -> bool:
-            now = len(one.driver._cli.waiting)  # type: ignore[attr-defined]
+            now = len(one.driver._cli.events)  # type: ignore[attr-defined]
             if now != seen[-1][0]:
                 seen.append((now, loop.time()))
             return loop.time() - seen[-1][1] > 0.5
@@ -185,10 +185,10 @@ async def test_a_line_of_a_hundred_megabytes_is_dropped_and_the_next_one_read(wo
         ENDS,
     )
     async with session(workshop, "claude") as one:
-        happened = await one.prompt("go on")
+        events = await one.prompt("go on")
         process = one.driver._cli.process  # type: ignore[attr-defined]
         assert process.dropped == 1
-    assert happened[-1] == Ended(PromptEnding.END, text="fine")
+    assert events[-1] == PromptEnded(PromptEnding.END, text="fine")
 
 
 async def test_a_cli_that_never_reads_its_input_is_named_and_does_not_hang(
@@ -216,10 +216,10 @@ async def test_a_template_that_writes_before_it_has_read_everything_gets_all_of_
     DRIVERS["cat"] = lambda: TemplateDriver(["cat"])
     try:
         async with session(workshop, "cat") as one:
-            happened = await asyncio.wait_for(one.prompt("x" * 1_000_000), PATIENCE)
+            events = await asyncio.wait_for(one.prompt("x" * 1_000_000), PATIENCE)
     finally:
         del DRIVERS["cat"]
-    assert sum(len(piece.text) for piece in happened if isinstance(piece, Spoke)) == 1_000_000
+    assert sum(len(piece.text) for piece in events if isinstance(piece, TextDelta)) == 1_000_000
 
 
 @pytest.mark.parametrize("kind", [*SPOKEN, "template"])

@@ -12,20 +12,20 @@ from msgspec import Struct, structs
 
 from moot.brains.command.driver import (
     CliDied,
-    CliPlace,
+    CliEvent,
+    CliSetup,
     Driver,
-    Ended,
-    Happened,
-    Opened,
+    OpenedSession,
+    PermissionAnswer,
+    PermissionRequest,
     Permissions,
+    PromptEnded,
     PromptEnding,
     SessionLost,
-    Spoke,
+    TextDelta,
     ToolBegan,
     ToolEnded,
-    Used,
-    Wish,
-    WishAnswer,
+    UsageReport,
 )
 from moot.brains.command.drivers.acp import AcpDriver
 from moot.brains.command.drivers.claude import ClaudeDriver
@@ -48,11 +48,11 @@ TOOL = ToolSpec("list_agents", "List agents", {"type": "object"})
 
 class Session(Struct):
     driver: Driver
-    opened: Opened
+    opened: OpenedSession
     calls: list[ToolCall]
-    wishes: list[Wish]
+    requests: list[PermissionRequest]
 
-    async def prompt(self, text: str) -> list[Happened]:
+    async def prompt(self, text: str) -> list[CliEvent]:
         return [one async for one in self.driver.prompt(text)]
 
 
@@ -66,17 +66,17 @@ async def session(
     permissions: Permissions = Permissions.EDIT,
 ) -> AsyncIterator[Session]:
     calls: list[ToolCall] = []
-    wishes: list[Wish] = []
+    requests: list[PermissionRequest] = []
 
     async def call(one: ToolCall) -> ToolResult:
         calls.append(one)
         return ToolResult('{"self":"arya"}')
 
-    async def allow(wish: Wish) -> WishAnswer:
-        wishes.append(wish)
-        return WishAnswer(allowed, "" if allowed else "no")
+    async def allow(request: PermissionRequest) -> PermissionAnswer:
+        requests.append(request)
+        return PermissionAnswer(allowed, "" if allowed else "no")
 
-    place = CliPlace(
+    setup = CliSetup(
         agent="arya",
         project=workshop.project("arya"),
         environ={name: os.environ[name] for name in ("PATH", "HOME")},
@@ -88,34 +88,34 @@ async def session(
         run_folder=workshop.home.path / "clis",
     )
     driver = DRIVERS[kind]()
-    opened = await driver.open(place, resume)
+    opened = await driver.open(setup, resume)
     try:
-        yield Session(driver, opened, calls, wishes)
+        yield Session(driver, opened, calls, requests)
     finally:
         await driver.close()
 
 
-def text_of(happened: list[Happened]) -> str:
-    return "".join(one.text for one in happened if isinstance(one, Spoke))
+def text_of(events: list[CliEvent]) -> str:
+    return "".join(one.text for one in events if isinstance(one, TextDelta))
 
 
 @pytest.mark.parametrize("kind", DRIVERS)
 async def test_text_comes_in_pieces_and_ends_with_an_end(workshop: Workshop, kind: str) -> None:
     async with session(workshop, kind) as one:
-        happened = await one.prompt("! say one two three four")
-    assert text_of(happened).strip() == "one two three four"
-    assert isinstance(happened[-1], Ended)
-    assert happened[-1].how is PromptEnding.END
+        events = await one.prompt("! say one two three four")
+    assert text_of(events).strip() == "one two three four"
+    assert isinstance(events[-1], PromptEnded)
+    assert events[-1].how is PromptEnding.END
     if kind in SPOKEN:
-        assert sum(isinstance(piece, Spoke) and bool(piece.text) for piece in happened) >= 3
+        assert sum(isinstance(piece, TextDelta) and bool(piece.text) for piece in events) >= 3
 
 
 @pytest.mark.parametrize("kind", SPOKEN)
 async def test_its_own_tools_are_told_with_their_results(workshop: Workshop, kind: str) -> None:
     async with session(workshop, kind) as one:
-        happened = await one.prompt("! run pwd")
-    [began] = [each for each in happened if isinstance(each, ToolBegan)]
-    [ended] = [each for each in happened if isinstance(each, ToolEnded)]
+        events = await one.prompt("! run pwd")
+    [began] = [each for each in events if isinstance(each, ToolBegan)]
+    [ended] = [each for each in events if isinstance(each, ToolEnded)]
     assert began.id == ended.id
     assert ended.text.strip() == str(workshop.project("arya"))
     assert not ended.failed
@@ -124,11 +124,11 @@ async def test_its_own_tools_are_told_with_their_results(workshop: Workshop, kin
 @pytest.mark.parametrize("kind", SPOKEN)
 async def test_tools_of_moot_come_over_what_is_there_already(workshop: Workshop, kind: str) -> None:
     async with session(workshop, kind) as one:
-        happened = await one.prompt('! moot list_agents {"a": 1}')
+        events = await one.prompt('! moot list_agents {"a": 1}')
     [call] = one.calls
     assert (call.name, json.loads(call.arguments)) == ("list_agents", {"a": 1})
-    assert text_of(happened) == '{"self":"arya"}'
-    assert not [each for each in happened if isinstance(each, ToolBegan)], "it is written down where it runs"
+    assert text_of(events) == '{"self":"arya"}'
+    assert not [each for each in events if isinstance(each, ToolBegan)], "it is written down where it runs"
 
 
 @pytest.mark.parametrize("kind", SPOKEN)
@@ -137,14 +137,14 @@ async def test_an_interrupt_ends_a_prompt_that_would_not_end_and_the_session_goe
 ) -> None:
     async with session(workshop, kind) as one:
         pieces = one.driver.prompt(workshop.streaming)
-        heard: list[Happened] = []
+        heard: list[CliEvent] = []
         async for piece in pieces:
             heard.append(piece)
-            if isinstance(piece, Spoke) and "word" in piece.text:
+            if isinstance(piece, TextDelta) and "word" in piece.text:
                 break
         await one.driver.interrupt()
         heard += [piece async for piece in pieces]
-        assert isinstance(heard[-1], Ended)
+        assert isinstance(heard[-1], PromptEnded)
         assert heard[-1].how is PromptEnding.INTERRUPTED
         again = await one.prompt("! say still here")
     assert text_of(again) == "still here"
@@ -156,7 +156,7 @@ async def test_a_session_is_resumed_by_another_process(workshop: Workshop, kind:
         await one.prompt("! say first")
         name = one.opened.session
     async with session(workshop, kind, name) as one:
-        assert one.opened == Opened(name, one.opened.version, resumed=True)
+        assert one.opened == OpenedSession(name, one.opened.version, resumed=True)
         await one.prompt("! say second")
     [kept] = (workshop.person / ".fake_clis").glob("*.json")
     assert len(json.loads(kept.read_text())["prompts"]) == 2
@@ -180,11 +180,11 @@ async def test_a_program_that_dies_is_said_to_have_died(workshop: Workshop, kind
 @pytest.mark.parametrize("kind", SPOKEN)
 async def test_what_the_provider_says_of_a_failure_is_no_text(workshop: Workshop, kind: str) -> None:
     async with session(workshop, kind) as one:
-        happened = await one.prompt("! fail the key is wrong")
-    assert text_of(happened) == ""
-    assert isinstance(happened[-1], Ended)
-    assert happened[-1].how is PromptEnding.ERROR
-    assert "the key is wrong" in happened[-1].why
+        events = await one.prompt("! fail the key is wrong")
+    assert text_of(events) == ""
+    assert isinstance(events[-1], PromptEnded)
+    assert events[-1].how is PromptEnding.ERROR
+    assert "the key is wrong" in events[-1].why
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -193,9 +193,9 @@ async def test_a_wish_is_put_to_whoever_decides_and_allowed_only_once(
     workshop: Workshop, kind: str, allowed: bool
 ) -> None:
     async with session(workshop, kind, allowed=allowed) as one:
-        happened = await one.prompt("! wish Bash rm -rf build")
-    assert [wish.action for wish in one.wishes] == ["rm -rf build"]
-    said = text_of(happened)
+        events = await one.prompt("! wish Bash rm -rf build")
+    assert [request.action for request in one.requests] == ["rm -rf build"]
+    said = text_of(events)
     assert (
         said.startswith("allow" if allowed else "deny")
         or said == f"o-{'allow' if allowed else 'reject'}_once"
@@ -211,8 +211,8 @@ async def test_noise_on_its_output_is_skipped(workshop: Workshop, kind: str) -> 
 @pytest.mark.parametrize("kind", SPOKEN)
 async def test_what_a_prompt_used_is_told_before_its_end(workshop: Workshop, kind: str) -> None:
     async with session(workshop, kind) as one:
-        happened = await one.prompt("! say something")
-    used = [each for each in happened if isinstance(each, Used)][-1]
+        events = await one.prompt("! say something")
+    used = [each for each in events if isinstance(each, UsageReport)][-1]
     assert used.usage.input_tokens >= 1000
     assert used.usage.output_tokens > 0
     assert used.total_usd == (0.01 if kind == "claude" else None)
@@ -249,7 +249,7 @@ async def test_acp_without_resume_says_that_the_session_is_lost(workshop: Worksh
 async def test_acp_answers_a_wish_that_is_open_at_a_cancel(workshop: Workshop) -> None:
     asked = asyncio.Event()
 
-    async def never(wish: Wish) -> WishAnswer:
+    async def never(request: PermissionRequest) -> PermissionAnswer:
         asked.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -257,13 +257,13 @@ async def test_acp_answers_a_wish_that_is_open_at_a_cancel(workshop: Workshop) -
     async with session(workshop, "acp") as one:
         driver = one.driver
         assert isinstance(driver, AcpDriver)
-        driver._place = structs.replace(driver._place, allow=never)
+        driver._setup = structs.replace(driver._setup, allow=never)
         prompting = asyncio.create_task(one.prompt("! wish Bash ls"))
         await asyncio.wait_for(asked.wait(), PATIENCE)
         await driver.interrupt()
-        happened = await asyncio.wait_for(prompting, PATIENCE)
-    assert isinstance(happened[-1], Ended)
-    assert happened[-1].how is PromptEnding.INTERRUPTED
+        events = await asyncio.wait_for(prompting, PATIENCE)
+    assert isinstance(events[-1], PromptEnded)
+    assert events[-1].how is PromptEnding.INTERRUPTED
 
 
 async def test_a_template_fills_in_its_marks_once_and_uses_no_shell(workshop: Workshop) -> None:
@@ -271,17 +271,17 @@ async def test_a_template_fills_in_its_marks_once_and_uses_no_shell(workshop: Wo
     DRIVERS["printf"] = lambda: driver
     try:
         async with session(workshop, "printf") as one:
-            happened = await one.prompt("say {agent} `ls`")
+            events = await one.prompt("say {agent} `ls`")
     finally:
         del DRIVERS["printf"]
-    assert text_of(happened) == f"say {{agent}} `ls`|arya in {workshop.project('arya')}|$HOME;|"
+    assert text_of(events) == f"say {{agent}} `ls`|arya in {workshop.project('arya')}|$HOME;|"
 
 
 async def test_a_template_that_fails_says_how(workshop: Workshop) -> None:
     DRIVERS["false"] = lambda: TemplateDriver(["sh", "-c", "echo half; echo broken >&2; exit 3"])
     try:
         async with session(workshop, "false") as one:
-            happened = await one.prompt("x")
+            events = await one.prompt("x")
     finally:
         del DRIVERS["false"]
-    assert happened[-1] == Ended(PromptEnding.ERROR, "sh ended with exit code 3: broken")
+    assert events[-1] == PromptEnded(PromptEnding.ERROR, "sh ended with exit code 3: broken")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.brains.command.cli_sandbox import Wall, find_bwrap, wrapper
+from moot.brains.command.cli_sandbox import SandboxWrap, find_bwrap, wrapper
 from moot.brains.command.worktree_git import GitFailed, LinkedWorktree, find_worktree, store_of
 from moot.hub.process import worktrees
 from tests.coding.workshop import Workshop
@@ -35,7 +35,7 @@ class Checkout:
         bwrap = find_bwrap()
         assert bwrap is not None, "apt install bubblewrap"
         environ = {"HOME": str(workshop.person), "PATH": "/usr/bin:/bin"}
-        self.wall: Wall = wrapper(bwrap, place, environ, workshop.home.path, self.worktree)
+        self.wall: SandboxWrap = wrapper(bwrap, place, environ, workshop.home.path, self.worktree)
         self.environ = environ
 
     @property

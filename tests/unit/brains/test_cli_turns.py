@@ -13,17 +13,17 @@ from moot.brains.command.command_brain import CliPlan, CommandBrain
 from moot.brains.command.driver import (
     CliDied,
     CliError,
-    CliPlace,
+    CliEvent,
+    CliSetup,
     Driver,
-    Ended,
-    Happened,
-    Opened,
+    OpenedSession,
+    PromptEnded,
     PromptEnding,
-    Spoke,
+    TextDelta,
     ToolBegan,
-    Used,
+    UsageReport,
 )
-from moot.brains.command.drivers.spoken_cli import SpokenCli
+from moot.brains.command.drivers.persistent_cli import PersistentCli
 from moot.brains.command.process_pool import ProcessPool
 from moot.brains.command.program.cli_process import CliProcess
 from moot.brains.command.project_locks import ProjectLocks
@@ -32,8 +32,8 @@ from moot.model.prompt import Usage
 from moot.model.records.cli_session import CliSession
 from tests.support.waiting import PATIENCE
 
-END = Ended(PromptEnding.END)
-Said = Sequence[Happened | Exception]
+END = PromptEnded(PromptEnding.END)
+Said = Sequence[CliEvent | Exception]
 
 
 class ScriptedDriver:
@@ -48,19 +48,19 @@ class ScriptedDriver:
         self.interrupts = 0
         self._stopped = asyncio.Event()
 
-    async def open(self, place: CliPlace, resume: str | None) -> Opened:
+    async def open(self, place: CliSetup, resume: str | None) -> OpenedSession:
         self.alive = True
-        return Opened("session", "1", resumed=bool(resume))
+        return OpenedSession("session", "1", resumed=bool(resume))
 
-    async def prompt(self, text: str) -> AsyncIterator[Happened]:
+    async def prompt(self, text: str) -> AsyncIterator[CliEvent]:
         for one in self._prompts.pop(0):
             if isinstance(one, Exception):
                 raise one
             yield one
-            if isinstance(one, Ended):
+            if isinstance(one, PromptEnded):
                 return
         await self._stopped.wait()
-        yield Ended(PromptEnding.INTERRUPTED)
+        yield PromptEnded(PromptEnding.INTERRUPTED)
 
     async def interrupt(self) -> None:
         self.interrupts += 1
@@ -163,7 +163,7 @@ def desk(tmp_path: Path) -> Callable[..., Desk]:
 async def test_a_turn_that_ends_before_its_prompt_gives_its_seat_back(
     desk: Callable[..., Desk], where: str, trouble: BaseException
 ) -> None:
-    here = desk([Spoke("hello"), END])
+    here = desk([TextDelta("hello"), END])
     turn = here.turn()
     turn.fails[where] = trouble
     with pytest.raises(type(trouble)):
@@ -174,7 +174,7 @@ async def test_a_turn_that_ends_before_its_prompt_gives_its_seat_back(
 async def test_a_cli_whose_step_could_not_be_written_is_stopped_before_its_next_prompt(
     desk: Callable[..., Desk],
 ) -> None:
-    here = desk([ToolBegan("t", "Bash")], [Spoke("the next answer"), END])
+    here = desk([ToolBegan("t", "Bash")], [TextDelta("the next answer"), END])
     turn = here.turn()
     turn.fails["begin_step"] = StoreUnwritable("away")
     with pytest.raises(StoreUnwritable):
@@ -184,7 +184,7 @@ async def test_a_cli_whose_step_could_not_be_written_is_stopped_before_its_next_
 
 
 async def test_a_cli_that_may_still_be_at_work_is_not_prompted_again(desk: Callable[..., Desk]) -> None:
-    here = desk([Spoke("half"), CliDied("nobody understands it")], [Spoke("whole"), END])
+    here = desk([TextDelta("half"), CliDied("nobody understands it")], [TextDelta("whole"), END])
     assert await here.answer(here.turn()) == "whole"
     first, second = here.drivers
     assert not first.alive
@@ -203,7 +203,10 @@ async def test_what_a_failed_prompt_cost_is_charged_once(
     desk: Callable[..., Desk], how: PromptEnding
 ) -> None:
     used = Usage(10, 10, calls=1)
-    here = desk([Used(used, 1.0), Ended(how, "overloaded")], [Spoke("hi"), Used(used, 1.2), END])
+    here = desk(
+        [UsageReport(used, 1.0), PromptEnded(how, "overloaded")],
+        [TextDelta("hi"), UsageReport(used, 1.2), END],
+    )
     first, second = here.turn(1), here.turn(2)
     with pytest.raises(CliError, match="overloaded"):
         await here.answer(first)
@@ -215,7 +218,7 @@ async def test_what_a_failed_prompt_cost_is_charged_once(
 @pytest.mark.req("M-04")
 async def test_what_a_cli_cost_before_it_died_is_charged_too(desk: Callable[..., Desk]) -> None:
     used = Usage(10, 10, calls=1)
-    here = desk([Used(used, 1.0), CliDied("killed")], [Spoke("hi"), Used(used, 1.5), END])
+    here = desk([UsageReport(used, 1.0), CliDied("killed")], [TextDelta("hi"), UsageReport(used, 1.5), END])
     turn = here.turn()
     assert await here.answer(turn) == "hi"
     assert [one.cost_usd for one in turn.spent] == [pytest.approx(1.0), pytest.approx(0.5)]
@@ -223,7 +226,7 @@ async def test_what_a_cli_cost_before_it_died_is_charged_too(desk: Callable[...,
 
 @pytest.mark.req("M-04")
 async def test_what_a_cli_cost_that_went_round_in_circles_is_charged(desk: Callable[..., Desk]) -> None:
-    here = desk([*(ToolBegan(str(n), "Bash") for n in range(101)), Used(Usage(10, 10, calls=1), 1.0)])
+    here = desk([*(ToolBegan(str(n), "Bash") for n in range(101)), UsageReport(Usage(10, 10, calls=1), 1.0)])
     turn = here.turn()
     with pytest.raises(CliError, match="kept calling tools"):
         await here.answer(turn)
@@ -231,7 +234,7 @@ async def test_what_a_cli_cost_that_went_round_in_circles_is_charged(desk: Calla
 
 
 async def test_an_answer_is_not_lost_with_the_row_of_its_session(desk: Callable[..., Desk]) -> None:
-    here = desk([Spoke("hello"), Ended(PromptEnding.END)])
+    here = desk([TextDelta("hello"), PromptEnded(PromptEnding.END)])
     turn = here.turn()
     kept = turn.keep_session
 
@@ -245,13 +248,13 @@ async def test_an_answer_is_not_lost_with_the_row_of_its_session(desk: Callable[
 
 
 async def test_nothing_is_kept_for_a_conversation_whose_turns_are_over(desk: Callable[..., Desk]) -> None:
-    here = desk([Spoke("hello"), END])
+    here = desk([TextDelta("hello"), END])
     await here.answer(here.turn())
     assert not here.brain._locks
 
 
 async def test_a_program_that_nobody_understands_any_more_is_dead_and_named() -> None:
-    cli = SpokenCli("claude")
+    cli = PersistentCli("claude")
     cli.process = cast(CliProcess, SimpleNamespace(alive=True, last_words=""))
 
     async def send() -> None:

@@ -12,7 +12,7 @@ async def nothing(*_: object) -> None: ...
 
 async def test_who_is_stopped_in_the_moment_in_which_a_seat_becomes_free_takes_none() -> None:
     """`asyncio.wait_for` of Python 3.11 forgets that it was cancelled when what it waits for comes at the same time."""
-    pool = ProcessPool(most=1)
+    pool = ProcessPool(max_processes=1)
     first = await pool.take(nothing, nothing)
     waits = asyncio.Event()
 

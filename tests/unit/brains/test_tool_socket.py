@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from moot.brains.command.driver import CliPlace
+from moot.brains.command.driver import CliSetup
 from moot.brains.command.program.tool_socket import ToolSocket
 from tests.support.waiting import PATIENCE
 
@@ -20,7 +20,7 @@ class Place:
 
 
 async def test_closing_it_ends_the_connections_of_processes_that_are_still_there(tmp_path: Path) -> None:
-    tools = await ToolSocket.open(cast(CliPlace, Place(tmp_path / "run")))
+    tools = await ToolSocket.open(cast(CliSetup, Place(tmp_path / "run")))
     words = cast(list[Any], tools.server["args"])
     reader, writer = await asyncio.open_unix_connection(words[-1])
     writer.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
@@ -34,7 +34,7 @@ async def test_closing_it_ends_the_connections_of_processes_that_are_still_there
 
 
 async def test_one_that_came_just_before_the_end_is_closed_too(tmp_path: Path) -> None:
-    tools = await ToolSocket.open(cast(CliPlace, Place(tmp_path / "run")))
+    tools = await ToolSocket.open(cast(CliSetup, Place(tmp_path / "run")))
     words = cast(list[Any], tools.server["args"])
     reader, writer = await asyncio.open_unix_connection(words[-1])
 
@@ -46,7 +46,7 @@ async def test_one_that_came_just_before_the_end_is_closed_too(tmp_path: Path) -
 
 
 async def test_who_is_cancelled_while_it_opens_leaves_nothing_behind(tmp_path: Path) -> None:
-    opening = asyncio.ensure_future(ToolSocket.open(cast(CliPlace, Place(tmp_path / "run"))))
+    opening = asyncio.ensure_future(ToolSocket.open(cast(CliSetup, Place(tmp_path / "run"))))
     await asyncio.sleep(0)
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -1,8 +1,7 @@
-"""From a row of moot.toml to how its CLI is run: which driver, where, with what of the environment, behind which
-wall.
+"""From a row of moot.toml to the plan of its CLI: driver, folder, environment, sandbox.
 
-Above: wiring. Below: the drivers. What a CLI must not have is kept from it here: everything in the environment that
-is not on the list, folders outside those that are allowed, flags that take its own brakes off.
+Above: wiring. Below: the drivers. What a CLI must not have is refused here: variables of the environment that are not
+on the list, folders outside those that are allowed, flags that take its own brakes off.
 """
 
 import shutil
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from moot import files
-from moot.brains.command.cli_sandbox import Wall, find_bwrap, no_wall, wrapper
+from moot.brains.command.cli_sandbox import SandboxWrap, find_bwrap, no_sandbox, wrapper
 from moot.brains.command.command_brain import CliPlan
 from moot.brains.command.driver import Driver, Permissions
 from moot.brains.command.drivers.acp import AcpDriver
@@ -25,7 +24,7 @@ from moot.model.hint import Act, Hint
 from moot.settings import AgentSettings, Home
 from moot.settings.values import CliCredential, CliSandbox, CodingSettings
 
-PASSED_ON: Final = frozenset(
+ENVIRONMENT_NAMES: Final = frozenset(
     (
         *(
             "PATH",
@@ -55,14 +54,14 @@ PASSED_ON: Final = frozenset(
         *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL"),
     )
 )
-"""Where things are, and no credential."""
+"""Variables that every CLI gets: they say where things are, and hold no credential."""
 OWN_DRIVERS: Final[Mapping[str, Callable[[], Driver]]] = {"claude": ClaudeDriver, "codex": CodexDriver}
 PROVIDERS: Final = {"claude": ANTHROPIC, "codex": OPENAI}
 RUN_FOLDER: Final = "clis"
 
 
 def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Mapping[str, str]) -> CliPlan:
-    """Raises BadValue with what is wrong, and what mends it."""
+    """Raises BadValue, which says what is wrong and how to fix it."""
     project = _project(row, coding, home)
     variables = environment(environ, row.environment)
     prefix, _, line = row.brain.partition(":")
@@ -70,7 +69,7 @@ def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Map
     make = _driver(prefix, words)
     permissions = Permissions(row.permissions.value)
     worktree = find_worktree(project, home) if row.sandbox is CliSandbox.BWRAP else None
-    wrap = _wall(row, project, variables, home, worktree)
+    wrap = _sandbox_wrap(row, project, variables, home, worktree)
     key = _key(row, words[0], home, environ)
     return CliPlan(
         agent=row.name,
@@ -87,17 +86,17 @@ def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Map
     )
 
 
-def environment(environ: Mapping[str, str], named: Sequence[str] = ()) -> dict[str, str]:
-    """What a CLI is given of the host's environment: a list of names, and nothing else."""
+def environment(environ: Mapping[str, str], extra_names: Sequence[str] = ()) -> dict[str, str]:
+    """The part of the host's environment that a CLI gets."""
     return {
         name: value
         for name, value in environ.items()
-        if name in PASSED_ON or name.startswith("LC_") or name in named
+        if name in ENVIRONMENT_NAMES or name.startswith("LC_") or name in extra_names
     }
 
 
 def _key(row: AgentSettings, program: str, home: Home, environ: Mapping[str, str]) -> Secret | None:
-    """The key that Moot keeps for the provider of a CLI; None where the CLI logs in by itself."""
+    """The key that Moot keeps for the provider of a CLI; None if the CLI logs in by itself."""
     if row.credential is not CliCredential.API_KEY:
         return None
     if program not in PROVIDERS:
@@ -110,7 +109,7 @@ def _key(row: AgentSettings, program: str, home: Home, environ: Mapping[str, str
 
 
 def _key_file(row: AgentSettings, key: Secret, home: Home) -> Path:
-    """For claude, which takes a key from the output of a command and over no pipe."""
+    """Write the key for claude, which reads it from the output of a command and not over its pipe."""
     run = home.run / RUN_FOLDER
     for folder in (home.run, run):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -167,7 +166,7 @@ def _project(row: AgentSettings, coding: CodingSettings, home: Home) -> Path:
     if not project.is_dir():
         raise BadValue(f"the project of {row.name}, {project}, is not a folder", fix=(f"mkdir -p {project}",))
     allowed = [home.folder(folder) for folder in coding.directories]
-    places = [*allowed, home.worktrees.resolve()]  # what is in there came out of a project that was allowed
+    places = [*allowed, home.worktrees.resolve()]  # checkouts of projects that were allowed
     if allowed and not any(project.is_relative_to(folder) for folder in places):
         raise BadValue(
             f"the project of {row.name}, {project}, is outside the folders in which coding CLIs may work",
@@ -177,13 +176,13 @@ def _project(row: AgentSettings, coding: CodingSettings, home: Home) -> Path:
     return project
 
 
-def _wall(
+def _sandbox_wrap(
     row: AgentSettings,
     project: Path,
     environ: Mapping[str, str],
     home: Home,
     worktree: LinkedWorktree | None,
-) -> Wall:
+) -> SandboxWrap:
     if row.sandbox is CliSandbox.NONE:
         if row.permissions.value == Permissions.ALL:
             raise BadValue(
@@ -191,7 +190,7 @@ def _wall(
                 detail='permissions = "all" is only possible with sandbox = "bwrap"',
                 fix=(f'set sandbox = "bwrap" for {row.name}, or permissions = "ask"',),
             )
-        return no_wall
+        return no_sandbox
     bwrap = find_bwrap()
     if bwrap is None:
         raise BadValue(
@@ -202,7 +201,7 @@ def _wall(
 
 
 def missing_program(row: AgentSettings, environ: Mapping[str, str]) -> BadValue | None:
-    """What to say where its program is not installed."""
+    """The error if the program of this agent is not installed; else None."""
     program = program_of(row.brain)
     if not program or shutil.which(program, path=environ.get("PATH")) is not None:
         return None

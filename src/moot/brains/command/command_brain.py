@@ -1,8 +1,8 @@
 """A brain that is a coding CLI: one process and session for each conversation of its agent.
 
-Above: wiring makes it, the host runs it. Below: cli_turn.py sees a turn through, the drivers speak to programs.
-Processes start with the first turn that needs one and end when they have rested; a session is resumed after a
-restart, and made anew, with all that Moot knows, where the CLI has lost it.
+Above: wiring makes it, the host runs it. Below: cli_turn.py runs one turn, the drivers speak to programs.
+Processes start with the first turn that needs one and end when they were idle for a while. A session is resumed after
+a restart; if the CLI has lost it, a new one gets the whole context.
 """
 
 import asyncio
@@ -16,18 +16,18 @@ from msgspec import Struct, structs
 
 from moot.brain import CliHostedTurn, HostedTurn, Tool
 from moot.brains.command import prompt_text
-from moot.brains.command.cli_sandbox import Wall, no_wall
+from moot.brains.command.cli_sandbox import SandboxWrap, no_sandbox
 from moot.brains.command.cli_turn import CliTurn
 from moot.brains.command.driver import (
     CliDied,
     CliError,
-    CliPlace,
+    CliSetup,
     Driver,
-    Opened,
+    OpenedSession,
+    PermissionAnswer,
+    PermissionRequest,
     Permissions,
     SessionLost,
-    Wish,
-    WishAnswer,
 )
 from moot.brains.command.process_pool import ProcessPool, ProcessSeat
 from moot.brains.command.program import cli_process
@@ -50,21 +50,21 @@ class CliPlan(Struct, frozen=True):
     environ: Mapping[str, str]
     run_folder: Path
     permissions: Permissions = Permissions.EDIT
-    wrap: Wall = no_wall
+    wrap: SandboxWrap = no_sandbox
     worktree: LinkedWorktree | None = None
-    """Behind a wall: what is committed there is taken over after each turn."""
+    """For an agent in a sandbox: its commits are copied to the repository after each turn."""
     key: Secret | None = None
     key_file: Path | None = None
     runs_once: bool = False
-    """A process for each turn, which has no session."""
+    """One process per turn, without a session."""
 
 
 class LiveSession:
-    """A CLI that runs, in one conversation."""
+    """A running CLI, in one conversation."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
-        self.opened = Opened("")
+        self.opened = OpenedSession("")
         self.seat: ProcessSeat | None = None
         self.turn: CliTurn | None = None
         self.specs: tuple[ToolSpec, ...] = ()
@@ -76,8 +76,12 @@ class LiveSession:
             else ToolResult("no turn is open", failed=True)
         )
 
-    async def allow(self, wish: Wish) -> WishAnswer:
-        return await self.turn.allow(wish) if self.turn is not None else WishAnswer(False, "no turn is open")
+    async def allow(self, request: PermissionRequest) -> PermissionAnswer:
+        return (
+            await self.turn.allow(request)
+            if self.turn is not None
+            else PermissionAnswer(False, "no turn is open")
+        )
 
 
 class CommandBrain:
@@ -92,14 +96,16 @@ class CommandBrain:
         self._tools = tools
         self._live: dict[str, LiveSession] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """Of the conversations that have a turn."""
+        """By conversation, while it has a turn."""
         self._swept = False
 
     async def think(self, turn: HostedTurn) -> str | None:
-        where = turn.conversation.id
-        lock = self._locks.setdefault(where, asyncio.Lock())  # held by whoever waits for it, and then gone
+        conversation_id = turn.conversation.id
+        lock = self._locks.setdefault(
+            conversation_id, asyncio.Lock()
+        )  # gone when no turn holds it or waits for it
         async with lock:  # the turn before this one may still be ending
-            return await self._answer_alone(cast(CliHostedTurn, turn), where)
+            return await self._answer_alone(cast(CliHostedTurn, turn), conversation_id)
 
     async def close(self) -> None:
         for live in list(self._live.values()):
@@ -107,36 +113,36 @@ class CommandBrain:
 
     # --- a turn --------------------------------------------------------------------------------------------------
 
-    async def _answer_alone(self, turn: CliHostedTurn, where: str) -> str | None:
-        """An agent that may change files works alone in its folder. One that another agent asks and waits for does not
-        wait itself: that may be who works there."""
+    async def _answer_alone(self, turn: CliHostedTurn, conversation_id: str) -> str | None:
+        """An agent that may change files works alone in its folder. If another agent is waiting for its answer it does
+        not wait for the folder: the one who waits may be working there."""
         is_awaited = turn.reason == "ask" and turn.trigger.kind == "agent"
         if self._plan.permissions is Permissions.READ or is_awaited:
-            return await self._answer(turn, where)
-        async with self._projects.alone_in(self._plan.project, lambda reason: _waiting(turn, reason)):
+            return await self._answer(turn, conversation_id)
+        async with self._projects.alone_in(self._plan.project, lambda reason: _show_waiting(turn, reason)):
             turn.wait_for("")
-            return await self._answer(turn, where)
+            return await self._answer(turn, conversation_id)
 
-    async def _answer(self, turn: CliHostedTurn, where: str) -> str | None:
+    async def _answer(self, turn: CliHostedTurn, conversation_id: str) -> str | None:
         self._sweep()
-        await _take_up(turn)
+        await _end_cut_off_steps(turn)
         trouble: CliError | None = None
         for _ in range(ATTEMPTS):
             run = CliTurn(turn, self._tools, self._plan.permissions, self._plan.project)
             try:
-                await self._prompted(turn, where, run)
+                await self._prompt(turn, conversation_id, run)
                 return run.answer
             except CliDied as died:
                 trouble = died
         raise CliError(f"could not answer: {trouble.notice if trouble is not None else 'its program ended'}")
 
-    async def _prompted(self, turn: CliHostedTurn, where: str, run: CliTurn) -> None:
-        live, kept = await self._opened(turn, where, await self._session(turn))
+    async def _prompt(self, turn: CliHostedTurn, conversation_id: str, run: CliTurn) -> None:
+        live, session = await self._open(turn, conversation_id, await self._stored_session(turn))
         try:  # from here on its seat is given back, whatever happens
-            text, kept = await self._next_prompt(turn, live, kept)
-            await turn.keep_session(kept)
+            text, session = await self._next_prompt(turn, live, session)
+            await turn.keep_session(session)
             live.turn = run
-            await run.run(live.driver, text, kept)
+            await run.run(live.driver, text, session)
         finally:
             live.turn = None
             await self._rest(live, quiet=run.is_quiet)
@@ -145,65 +151,67 @@ class CommandBrain:
                     await asyncio.to_thread(self._plan.worktree.take_over)
 
     async def _next_prompt(
-        self, turn: CliHostedTurn, live: LiveSession, kept: CliSession | None
+        self, turn: CliHostedTurn, live: LiveSession, session: CliSession | None
     ) -> tuple[str, CliSession]:
-        """What it is told now, and the session's row as it is once it was told."""
-        goes_on = kept is not None and kept.session == live.opened.session and bool(kept.turn)
+        """The next prompt, and the session's row as it is after that prompt."""
+        goes_on = session is not None and session.session == live.opened.session and bool(session.turn)
         system = (await turn.prompt()).system
-        if kept is None or not goes_on:
+        if session is None or not goes_on:
             text = await prompt_text.first_text(turn)
-            kept = turn.new_session(
+            session = turn.new_session(
                 live.driver.name, live.opened.session, str(self._plan.project), live.opened.version
             )
         else:
-            text = await prompt_text.next_text(turn, kept, keeps_partial=live.driver.keeps_partial)
+            text = await prompt_text.next_text(turn, session, keeps_partial=live.driver.keeps_partial)
         return text, structs.replace(
-            kept,
+            session,
             brief=prompt_text.fingerprint(system),
             reached=turn.reads_to,
             open=True,
             version=live.opened.version,
         )
 
-    async def _session(self, turn: CliHostedTurn) -> CliSession | None:
-        """The session to go on with; one of another program or folder is another agent's memory."""
-        kept = await turn.session()
-        if kept is None or kept.project != str(self._plan.project):
+    async def _stored_session(self, turn: CliHostedTurn) -> CliSession | None:
+        """The session to resume; one of another folder is not resumed."""
+        session = await turn.session()
+        if session is None or session.project != str(self._plan.project):
             return None
-        return kept
+        return session
 
     # --- its process ---------------------------------------------------------------------------------------------
 
-    async def _opened(
-        self, turn: CliHostedTurn, where: str, kept: CliSession | None
+    async def _open(
+        self, turn: CliHostedTurn, conversation_id: str, session: CliSession | None
     ) -> tuple[LiveSession, CliSession | None]:
-        live = self._live.get(where)
+        live = self._live.get(conversation_id)
         if live is not None and live.seat is not None and live.driver.alive and self._pool.wake(live.seat):
-            return live, kept
+            return live, session
         live = LiveSession(self._plan.make())
         live.specs = (await turn.prompt()).tools
-        if kept is not None and (kept.driver != live.driver.name or self._plan.runs_once):
-            kept = None
-        live.seat = await self._pool.take(lambda: self._close(live, where), lambda what: _waiting(turn, what))
+        if session is not None and (session.driver != live.driver.name or self._plan.runs_once):
+            session = None
+        live.seat = await self._pool.take(
+            lambda: self._close(live, conversation_id), lambda what: _show_waiting(turn, what)
+        )
         try:
-            self._live[where] = live
+            self._live[conversation_id] = live
             turn.wait_for("")
             await turn.say("")
             try:
-                live.opened = await live.driver.open(self._place(live), kept.session if kept else None)
+                live.opened = await live.driver.open(self._setup(live), session.session if session else None)
             except SessionLost:
                 await turn.keep_session(None)
-                kept = None
+                session = None
                 live.driver = self._plan.make()
-                live.opened = await live.driver.open(self._place(live), None)
+                live.opened = await live.driver.open(self._setup(live), None)
         except BaseException:  # whatever went wrong, cancelled or not: its seat is free again
             await self._leave(live)
             raise
-        return live, kept
+        return live, session
 
-    def _place(self, live: LiveSession) -> CliPlace:
+    def _setup(self, live: LiveSession) -> CliSetup:
         plan = self._plan
-        return CliPlace(
+        return CliSetup(
             agent=plan.agent,
             project=plan.project,
             environ=plan.environ,
@@ -219,7 +227,7 @@ class CommandBrain:
         )
 
     async def _rest(self, live: LiveSession, *, quiet: bool) -> None:
-        """One that may still be at work is ended: what it said late would be taken for the answer to the next."""
+        """A process that may still be at work is ended: its late words would be taken for the next answer."""
         if live.seat is None:
             return
         if self._plan.runs_once or not quiet or not live.driver.alive:
@@ -231,25 +239,25 @@ class CommandBrain:
         if live.seat is not None:
             await self._pool.leave(live.seat)
 
-    async def _close(self, live: LiveSession, where: str) -> None:
-        if self._live.get(where) is live:
-            del self._live[where]
+    async def _close(self, live: LiveSession, conversation_id: str) -> None:
+        if self._live.get(conversation_id) is live:
+            del self._live[conversation_id]
         await live.driver.close()
 
     def _sweep(self) -> None:
-        """Once: what an earlier host of this home could not end."""
+        """Once: end the processes that an earlier host of this home left behind."""
         if not self._swept:
             self._swept = True
             cli_process.sweep(self._plan.run_folder)
 
 
-async def _waiting(turn: CliHostedTurn, what: str) -> None:
+async def _show_waiting(turn: CliHostedTurn, what: str) -> None:
     turn.wait_for(what)
     await turn.say("")
 
 
-async def _take_up(turn: CliHostedTurn) -> None:
-    """After a crash: a tool whose result nobody wrote down. The CLI is told that it was cut off, and looks itself."""
+async def _end_cut_off_steps(turn: CliHostedTurn) -> None:
+    """After a crash: end the steps without a result. The CLI learns that it was cut off, and checks what it did."""
     for step in turn.steps:
         if not step.seq:
             await turn.end_step(step, ToolResult("cut off by a crash: it may have run", failed=True))

@@ -1,6 +1,6 @@
-"""A brain string of a coding CLI as a brain: `command:…` and `acp:…`.
+"""Make the brain that a brain string names: `command:…` and `acp:…`.
 
-Above: wiring. Light to import: the drivers come with the first agent that needs one.
+Above: wiring. Light to import: the drivers are loaded with the first agent that needs one.
 """
 
 import os
@@ -18,13 +18,13 @@ from moot.settings.values import CodingSettings
 
 _pools: dict[Path, ProcessPool] = {}
 _projects: dict[Path, ProjectLocks] = {}
-"""One of each for a home in this process."""
-_in_force: dict[Path, CodingSettings] = {}
-"""What each home's file said when it could last be read."""
+"""One of each per home in this process."""
+_last_settings: dict[Path, CodingSettings] = {}
+"""The settings of each home when its file could last be read."""
 
 
 def brain_of(row: AgentSettings, home: Home, tools: tuple[Tool, ...]) -> tuple[CommandBrain, Offered]:
-    coding = _coding(home)
+    coding = _coding_settings(home)
     plan = plan_of(row, coding, home, os.environ)
     projects = _projects.setdefault(home.path, ProjectLocks(plan.run_folder))
     brain = CommandBrain(plan, pool_of(home, coding), projects, {tool.spec.name: tool for tool in tools})
@@ -32,26 +32,26 @@ def brain_of(row: AgentSettings, home: Home, tools: tuple[Tool, ...]) -> tuple[C
 
 
 def check_program(row: AgentSettings) -> None:
-    """Raise where its program is not installed."""
+    """Raise BadValue if the program of this agent is not installed."""
     missing = missing_program(row, os.environ)
     if missing is not None:
         raise missing
 
 
 def pool_of(home: Home, coding: CodingSettings) -> ProcessPool:
-    """What is set holds for those that run already, too."""
-    fresh = ProcessPool(coding.max_processes, coding.idle_minutes * 60)
-    pool = _pools.setdefault(home.path, fresh)
-    pool.most, pool.idle_seconds = fresh.most, fresh.idle_seconds
+    """New limits apply to an existing pool, too."""
+    wanted = ProcessPool(coding.max_processes, coding.idle_minutes * 60)
+    pool = _pools.setdefault(home.path, wanted)
+    pool.max_processes, pool.idle_seconds = wanted.max_processes, wanted.idle_seconds
     return pool
 
 
-def _coding(home: Home) -> CodingSettings:
-    """While the file is broken what it said before holds. Where that is not known no CLI is started: a misspelt line
+def _coding_settings(home: Home) -> CodingSettings:
+    """While the file cannot be read, its last settings stay in force. Without any, no CLI is started: a misspelt line
     must not open every folder."""
     try:
-        _in_force[home.path] = load(home).coding
+        _last_settings[home.path] = load(home).coding
     except BadSettings:
-        if home.path not in _in_force:
+        if home.path not in _last_settings:
             raise
-    return _in_force[home.path]
+    return _last_settings[home.path]

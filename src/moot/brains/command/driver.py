@@ -1,7 +1,7 @@
-"""The port to a coding CLI: open a session, prompt it, interrupt it, close it; and what can happen meanwhile.
+"""The port to a coding CLI: open a session, prompt it, interrupt it, close it; and the events of a prompt.
 
-Above: command_brain.py. Below: claude.py, codex.py, acp.py and template.py fill it, each for one protocol; one contract
-suite (tests/coding) holds for all of them. Not here: turns, prompts, sessions' rows.
+Above: command_brain.py. Below: claude.py, codex.py, acp.py and template.py implement it, each for one protocol; one
+contract suite (tests/coding) holds for all of them. Not here: turns, prompts, rows of sessions.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -12,19 +12,19 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct, json
 
-from moot.brains.command.cli_sandbox import Wall, no_wall
+from moot.brains.command.cli_sandbox import SandboxWrap, no_sandbox
 from moot.brains.llm.keys import Secret
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec, Usage
 
 
-class Spoke(Struct, frozen=True):
+class TextDelta(Struct, frozen=True):
     """A piece of text."""
 
     text: str
 
 
-class NewAnswer(Struct, frozen=True):
-    """Another answer begins: what was said before it was not the reply."""
+class AnswerBegan(Struct, frozen=True):
+    """Another answer begins: the text before it was not the reply."""
 
 
 class ToolBegan(Struct, frozen=True):
@@ -41,16 +41,16 @@ class ToolEnded(Struct, frozen=True):
     failed: bool = False
 
 
-class Used(Struct, frozen=True):
+class UsageReport(Struct, frozen=True):
     """What it has cost. `total_usd` counts from the session's beginning, restarts included; `usage` is of this prompt
-    alone, and replaces what was said of it before."""
+    alone, and replaces earlier reports on it."""
 
     usage: Usage
     total_usd: float | None = None
 
 
-class Retrying(Struct, frozen=True):
-    """The provider failed, and the CLI tries again by itself: no sign of life."""
+class ProviderRetry(Struct, frozen=True):
+    """The provider failed, and the CLI tries again by itself. This does not count as a sign of life."""
 
     why: str = ""
 
@@ -63,20 +63,22 @@ class PromptEnding(StrEnum):
     ERROR = "error"
 
 
-class Ended(Struct, frozen=True):
-    """The last thing that happens to a prompt. `why` is for people, where it is an error or a limit."""
+class PromptEnded(Struct, frozen=True):
+    """The last event of a prompt. `why` explains an error or a limit to people."""
 
     how: PromptEnding
     why: str = ""
     text: str | None = None
-    """The whole answer, where the CLI says it once more; None where the pieces are all there is."""
+    """The whole answer, if the CLI repeats it at the end; else None, and the pieces are the answer."""
 
 
-Happened: TypeAlias = Spoke | NewAnswer | ToolBegan | ToolEnded | Used | Retrying | Ended
+CliEvent: TypeAlias = (
+    TextDelta | AnswerBegan | ToolBegan | ToolEnded | UsageReport | ProviderRetry | PromptEnded
+)
 
 
 class CliError(Exception):
-    """A CLI cannot be used. `notice` is what the conversation is told."""
+    """A CLI cannot be used. `notice` is shown in the conversation."""
 
     def __init__(self, notice: str) -> None:
         super().__init__(notice)
@@ -98,63 +100,65 @@ class Permissions(StrEnum):
     ALL = "all"
 
 
-class Wish(Struct, frozen=True):
-    """Something that the CLI may do only if it is allowed to."""
+class PermissionRequest(Struct, frozen=True):
+    """An action that the CLI asks permission for."""
 
     tool: str
     action: str
-    """What exactly, all of it, as a person reads it; empty where the CLI does not say."""
+    """The complete action, readable for a person; empty if the CLI does not say it."""
     paths: tuple[str, ...] = ()
-    """Files it concerns, where that is known."""
+    """The files it concerns, if known."""
     kind: str = ""
-    """`read`, `edit`, `execute` …, where the CLI says so."""
+    """`read`, `edit`, `execute` …, if the CLI says so."""
 
 
-def whole_action(main: str, beside: Mapping[str, object]) -> str:
-    """All of what a CLI wants to do. A yes is known again by these words, so what stands beside the main thing is in
-    them too, with a digest: no other action reads the same."""
-    if not beside:
+def full_action(main: str, details: Mapping[str, object]) -> str:
+    """The complete text of what a CLI wants to do. A granted permission is recognised by this text, so it includes all
+    details and a digest: no other action has the same text."""
+    if not details:
         return main
-    lines = [f"{key}: {value if isinstance(value, str) else _coded(value)}" for key, value in beside.items()]
-    digest = blake2b(_coded({"": main, **beside}).encode(), digest_size=8).hexdigest()
+    lines = [
+        f"{key}: {value if isinstance(value, str) else _to_json(value)}" for key, value in details.items()
+    ]
+    digest = blake2b(_to_json({"": main, **details}).encode(), digest_size=8).hexdigest()
     return "\n".join((*((main,) if main else ()), *lines, f"[{digest}]"))
 
 
-def _coded(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.encode(value, order="sorted").decode()
 
 
-class WishAnswer(Struct, frozen=True):
+class PermissionAnswer(Struct, frozen=True):
     allowed: bool
     words: str = ""
-    """What the model is told of a denial."""
+    """What the model is told about a denial."""
 
 
-class CliPlace(Struct, frozen=True):
-    """What a session runs in."""
+class CliSetup(Struct, frozen=True):
+    """Everything a CLI needs to run a session of its agent."""
 
     agent: str
     project: Path
     environ: Mapping[str, str]
     brief: str
-    """What the agent is told once, the same in every session."""
+    """Instructions for the system prompt, the same in every session."""
     permissions: Permissions
     tools: Callable[[], tuple[ToolSpec, ...]]
-    """Moot's own, as they are offered now."""
+    """Moot's tools, as they are offered now."""
     call: Callable[[ToolCall], Awaitable[ToolResult]]
     """Run one of them, in the agent's name."""
-    allow: Callable[[Wish], Awaitable[WishAnswer]]
+    allow: Callable[[PermissionRequest], Awaitable[PermissionAnswer]]
     run_folder: Path
-    """For what lives only as long as a process."""
-    wrap: Wall = no_wall
-    """Puts a command line into the sandbox, where there is one."""
+    """A folder for files that live only as long as a process."""
+    wrap: SandboxWrap = no_sandbox
+    """Puts a command line into the sandbox, if there is one."""
     key: Secret | None = None
-    """The one credential of a CLI that takes it over its pipe; None where it logs in by itself."""
+    """The credential of a CLI that takes it over its pipe; None if the CLI logs in by itself."""
     key_file: Path | None = None
-    """Holds the one credential of a CLI that reads it from a file; None where it logs in by itself."""
+    """Holds the credential of a CLI that reads it from a file; None if the CLI logs in by itself."""
 
 
-class Opened(Struct, frozen=True):
+class OpenedSession(Struct, frozen=True):
     session: str
     version: str = ""
     resumed: bool = False
@@ -165,22 +169,22 @@ class Driver(Protocol):
 
     name: str
     keeps_partial: bool
-    """Whether what it said before an interrupt is in its own history."""
+    """Whether its own history includes an answer that was interrupted."""
 
-    async def open(self, place: CliPlace, resume: str | None) -> Opened:
-        """Start it, with a new session or an earlier one. Raises `SessionLost` where that is not known any more."""
+    async def open(self, place: CliSetup, resume: str | None) -> OpenedSession:
+        """Start it, with a new session or an earlier one. Raises `SessionLost` if it no longer knows the session."""
         ...
 
-    def prompt(self, text: str) -> AsyncIterator[Happened]:
-        """Ends with `Ended`; raises `CliDied` where the process ended first."""
+    def prompt(self, text: str) -> AsyncIterator[CliEvent]:
+        """The last event is `PromptEnded`; raises `CliDied` if the process ends first."""
         ...
 
     async def interrupt(self) -> None:
-        """Stop what is prompted. Returns once its `Ended` is on the way, or the process has been ended."""
+        """Stop the prompt. Returns once its `PromptEnded` is on the way, or the process has been ended."""
         ...
 
     async def close(self) -> None:
-        """End the process and whatever it has started."""
+        """End the process and everything it has started."""
         ...
 
     @property

@@ -20,6 +20,6 @@ CLI_BRAINS: Final[Mapping[str, str]] = {
 
 
 def installed(environ: Mapping[str, str]) -> dict[str, str]:
-    """Those that are there, with their brains."""
+    """The programs on the PATH, each with its brain."""
     path = environ.get("PATH", "")
     return {name: brain for name, brain in CLI_BRAINS.items() if shutil.which(name, path=path)}

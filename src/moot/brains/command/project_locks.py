@@ -1,10 +1,10 @@
-"""Who works in a project folder: agents that may change files take turns in it, also with agents of other processes.
+"""Locks on project folders: agents that may change files take turns in a folder, across processes.
 
-Two agents in one checkout undo each other's work. An agent that another one has started gets a checkout of its own
-(hub/process/worktrees.py); those that moot.toml puts into the same folder wait for each other.
+Two agents in one checkout undo each other's work. An agent started by another one gets a checkout of its own
+(hub/process/worktrees.py); agents that moot.toml puts into the same folder wait for each other.
 
-Above: command_brain.py. Below: one lock file per folder, in the home's run folder. The kernel lets go of it when its
-process ends, in whatever way.
+Above: command_brain.py. Below: one lock file per folder, in the home's run folder. The kernel releases it when its
+process ends, however that happens.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ LOOK_SECONDS: Final = 1.0
 """Between two looks at a folder in which another agent works."""
 
 OnWait: TypeAlias = Callable[[str], Awaitable[None]]
-"""Called again and again while an agent waits, with what it waits for."""
+"""Called repeatedly while an agent waits, with what it waits for."""
 
 
 class ProjectLocks:
-    """Of one home."""
+    """The locks of one home."""
 
     def __init__(self, run_folder: Path) -> None:
         self._run_folder = run_folder
@@ -35,11 +35,11 @@ class ProjectLocks:
         """While it is held, no other agent of this home changes files in the folder."""
         reason = f"another agent that works in {project}"
         lock = self._locks.setdefault(project, asyncio.Lock())
-        await _acquired(lock, lambda: on_wait(reason))
+        await _acquire(lock, lambda: on_wait(reason))
         try:
-            file = self._opened(project)
+            file = self._open_lock_file(project)
             try:
-                while not _is_free(file):
+                while not _try_lock(file):
                     await on_wait(reason)
                     await asyncio.sleep(LOOK_SECONDS)
                 yield
@@ -48,7 +48,7 @@ class ProjectLocks:
         finally:
             lock.release()
 
-    def _opened(self, project: Path) -> int:
+    def _open_lock_file(self, project: Path) -> int:
         self._run_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = blake2b(os.fsencode(project), digest_size=12).hexdigest()
         return os.open(
@@ -56,8 +56,8 @@ class ProjectLocks:
         )
 
 
-def _is_free(file: int) -> bool:
-    """Whether no other process has it; then this one has."""
+def _try_lock(file: int) -> bool:
+    """Take the lock; False if another process holds it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -65,8 +65,8 @@ def _is_free(file: int) -> bool:
     return True
 
 
-async def _acquired(lock: asyncio.Lock, on_wait: Callable[[], Awaitable[None]]) -> None:
-    """Take the lock in the order of asking."""
+async def _acquire(lock: asyncio.Lock, on_wait: Callable[[], Awaitable[None]]) -> None:
+    """Take the lock, first come first served."""
     acquiring = asyncio.ensure_future(lock.acquire())
     try:
         while not (await asyncio.wait({acquiring}, timeout=LOOK_SECONDS))[0]:

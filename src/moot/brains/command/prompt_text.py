@@ -1,7 +1,7 @@
-"""What a CLI is told: everything at the beginning of a session, later only what is new.
+"""The prompt of a CLI: the whole context at the beginning of a session, later only what is new.
 
-Above: command_brain.py. Below: the turn, which has frames and closings. Constant words alone go into the CLI's system
-prompt (`BRIEF`): a session that is resumed keeps the one it began with.
+Above: command_brain.py. Below: the turn, which has frames and closings. Only constant text goes into the CLI's system
+prompt (`BRIEF`): a resumed session keeps the one it began with.
 """
 
 from hashlib import blake2b
@@ -25,7 +25,7 @@ def fingerprint(system: str) -> str:
 
 
 async def first_text(turn: CliHostedTurn) -> str:
-    """For a session that knows nothing yet: who it is, where, and the whole window."""
+    """The prompt of a new session: who the agent is, where, and the whole window."""
     prompt = await turn.prompt()
     parts = [prompt.system]
     for line in prompt.lines:
@@ -33,41 +33,39 @@ async def first_text(turn: CliHostedTurn) -> str:
             line.answers or line.calls
         ):  # tools of this turn, before a crash: the session that used them is gone
             continue
-        parts.append(line.content if line.role == "user" else f"{HUB} You said:\n{_quoted(line.content)}")
+        parts.append(line.content if line.role == "user" else f"{HUB} You said:\n{_quote(line.content)}")
     return "\n\n".join(part for part in parts if part.strip())
 
 
-async def next_text(turn: CliHostedTurn, kept: CliSession, *, keeps_partial: bool) -> str:
-    """For a session that goes on: what is new since it was last prompted."""
+async def next_text(turn: CliHostedTurn, session: CliSession, *, keeps_partial: bool) -> str:
+    """The prompt of an existing session: what is new since the last one."""
     system = (await turn.prompt()).system
     parts: list[str] = []
-    if kept.brief != fingerprint(system):
+    if session.brief != fingerprint(system):
         parts.append(f"{HUB} What you are told about yourself and this conversation has changed:\n{system}")
-    cut_off = kept.open and str(kept.turn) == turn.id
+    cut_off = session.open and str(session.turn) == turn.id
     if cut_off:
         parts.append(
             f"{HUB} You were cut off in the middle of this turn, because your program or Moot stopped. Look at what "
             "you have done already, do not repeat it, and finish."
         )
     new = {message.id for message in turn.new}
-    shown = kept.reached if cut_off else 0
-    parts += [
-        heard.content for heard in turn.messages if heard.message.id in new and heard.message.seq > shown
-    ]
-    if (partial := _partial(turn)) and not (keeps_partial and not cut_off):
-        parts.append(f"{HUB} You were interrupted. Until then you had said:\n{_quoted(partial)}")
+    shown = session.reached if cut_off else 0
+    parts += [line.content for line in turn.messages if line.message.id in new and line.message.seq > shown]
+    if (partial := _partial_answer(turn)) and not (keeps_partial and not cut_off):
+        parts.append(f"{HUB} You were interrupted. Until then you had said:\n{_quote(partial)}")
     elif partial:
-        parts.append(f"{HUB} You were interrupted after:\n{_quoted(partial[-400:])}")
+        parts.append(f"{HUB} You were interrupted after:\n{_quote(partial[-400:])}")
     parts.append(turn.closing)
     return "\n\n".join(parts)
 
 
-def _partial(turn: CliHostedTurn) -> str:
-    """What the agent had said before it was interrupted, if that was just now."""
+def _partial_answer(turn: CliHostedTurn) -> str:
+    """The text of the agent's last answer if it was interrupted since the last prompt; else empty."""
     first_new = min((message.seq for message in turn.new), default=0)
-    own = [heard for heard in turn.messages if heard.role == "assistant" and heard.message.seq > first_new]
+    own = [line for line in turn.messages if line.role == "assistant" and line.message.seq > first_new]
     return str(own[-1].message.text) if own and own[-1].message.metadata.get("partial") else ""
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "\n".join(f"> {line}" for line in text.splitlines())

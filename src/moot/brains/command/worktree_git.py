@@ -1,11 +1,11 @@
-"""Git for an agent in a worktree behind the wall: it commits, and the repository the worktree belongs to stays whole.
+"""Git for an agent in a worktree and a sandbox: it can commit, and cannot harm the repository of the worktree.
 
-A worktree has its objects, branches and settings in its repository, which lies outside the wall. The agent sees that
-repository, and cannot write to it: what git writes goes to folders of Moot's that cover the repository's own. After a
-turn the host copies the new objects, outside the wall, and moves the agent's branch. Git names every object anew by its
-content there, so a forged one is not taken; the branches of others, hooks and settings are never touched.
+A worktree has its objects, branches and settings in its repository, which lies outside the sandbox. The agent can read
+that repository but not write to it: git's writes go to folders of Moot's that cover the repository's own. After a turn
+the host copies the new objects, outside the sandbox, and moves the agent's branch. Git computes every object's name
+again from its content there, so a forged one is not copied; other branches, hooks and settings are never touched.
 
-Above: cli_sandbox.py mounts it; command_brain.py and at the end hub/process/worktrees.py have it taken over.
+Above: cli_sandbox.py mounts it; command_brain.py and at the end hub/process/worktrees.py take its commits over.
 Below: git, as a program. Not here: who gets a worktree.
 """
 
@@ -33,16 +33,16 @@ GIT_SECONDS: Final = 60.0
 MAX_LINK_BYTES: Final = 4096
 BRANCHES: Final = "refs/heads/"
 OBJECTS: Final = Path("/tmp/.moot-objects")
-"""Where the repository's own objects are behind the wall: Moot's folder covers their place."""
-TAKEN: Final = "taken"
-"""A file that says which commit of the agent's branch was taken over last."""
+"""Where the repository's own objects are in the sandbox: Moot's folder covers their real path."""
+TAKEN_OVER: Final = "taken"
+"""A file with the commit of the agent's branch that was taken over last."""
 MAX_REFS: Final = 10_000
 MAX_DEPTH: Final = 20
 OBJECT_NAME: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 OBJECT_FOLDER: Final = re.compile(r"[0-9a-f]{2}|pack")
 OBJECT_FILE: Final = re.compile(r"[0-9a-f]{38}([0-9a-f]{24})?|pack-[0-9a-f]+\.(pack|idx)")
 SETTINGS: Final = {"core.hooksPath": os.devnull, "core.fsmonitor": "false", "gc.auto": "0"}
-"""Outside the wall git runs no program that the repository names."""
+"""Outside the sandbox git runs no program that the repository names."""
 
 
 class GitFailed(Exception):
@@ -58,7 +58,7 @@ class LinkedWorktree(Struct, frozen=True):
     common: Path
     """The repository's git folder."""
     store: Path | None = None
-    """What covers the repository, for a worktree that Moot has made. In any other git can only look."""
+    """The folder that covers the repository, for a worktree that Moot has made. In any other git can only read."""
 
     @property
     def name(self) -> str:
@@ -66,13 +66,13 @@ class LinkedWorktree(Struct, frozen=True):
 
     @property
     def branch(self) -> str:
-        """The one that Moot has made for its agent. HEAD is not asked: the agent can write it."""
+        """The branch that Moot has made for its agent. Not read from HEAD: the agent can write that."""
         return f"{BRANCHES}moot/{self.name}"
 
-    # --- behind the wall ------------------------------------------------------------------------------------------
+    # --- in the sandbox -------------------------------------------------------------------------------------------
 
     def _is_prepared(self) -> bool:
-        """Whether what covers the repository is there."""
+        """Prepare the folders that cover the repository; False if that fails."""
         try:
             if self.store is not None:
                 self._prepare(self.store)
@@ -84,8 +84,7 @@ class LinkedWorktree(Struct, frozen=True):
         return self.store is not None
 
     def _prepare(self, store: Path) -> None:
-        """Called before each start, also beside a process that runs already: nothing is replaced that may be
-        mounted."""
+        """Called before each start, also while another process runs: nothing that may be mounted is replaced."""
         with suppress(GitFailed):  # it is logged, and tried again after the turn
             self.take_over()
         for part in ("objects/info", "info", "refs", "logs"):
@@ -97,22 +96,22 @@ class LinkedWorktree(Struct, frozen=True):
         user = f"[user]\n\tname = {self.name}\n\temail = {self.name}@moot.invalid\n[gc]\n\tauto = 0\n"
         files.replace(store / "gitconfig", user.encode())
         self._copy_refs(store / "refs")
-        if not (store / TAKEN).exists():
+        if not (store / TAKEN_OVER).exists():
             value = self._git("for-each-ref", "--format=%(objectname)", self.branch)
-            files.replace(store / TAKEN, value.strip())
+            files.replace(store / TAKEN_OVER, value.strip())
 
     def _copy_refs(self, target: Path) -> None:
-        """Branches that the agent has are its own business; everything else is as in the repository. The agent writes
-        in `target`: no link there is followed."""
-        known = _loose(target)
-        for name, value in _loose(self.common / "refs").items():
-            if known.get(name) != value and not (name.startswith("heads/") and name in known):
+        """Copy the repository's refs, except over branches that the agent has itself. The agent writes in `target`: no
+        link there is followed."""
+        copies = _loose_refs(target)
+        for name, value in _loose_refs(self.common / "refs").items():
+            if copies.get(name) != value and not (name.startswith("heads/") and name in copies):
                 with suppress(OSError):  # something of the agent's is in its place
                     files.replace_below(target, tuple(name.split("/")), f"{value}\n".encode())
 
     def mounts(self, home: Path) -> list[str]:
-        """For bwrap, after the project; makes what is mounted. What must not be exchanged is a mount of its own, which
-        no rename moves."""
+        """Options for bwrap, after those of the project; creates what they mount. What must not be replaced is a mount
+        of its own, which no rename can move."""
         words = ["--ro-bind", str(self.common), str(self.common)]
         if self.store is not None and self._is_prepared():
             store, common = self.store, self.common
@@ -132,14 +131,14 @@ class LinkedWorktree(Struct, frozen=True):
     # --- outside --------------------------------------------------------------------------------------------------
 
     def take_over(self) -> None:
-        """Copy what the agent has committed or staged to the repository, and move its branch. Raises GitFailed, and
-        what it has done is kept where it is."""
+        """Copy what the agent has committed or staged to the repository, and move its branch. Raises GitFailed; the
+        agent's work is not lost then."""
         if self.store is None or not (self.store / "objects").is_dir():
             return
         try:
             _remove_links(self.admin)
             self._copy_objects()
-            self._move_branches(_loose(self.store / "refs" / "heads"))
+            self._move_branches(_loose_refs(self.store / "refs" / "heads"))
         except (GitFailed, OSError) as failed:
             log.warning(
                 "what an agent has committed was not taken over",
@@ -160,8 +159,8 @@ class LinkedWorktree(Struct, frozen=True):
         names = self._git(*every, variables=of_agent)
         if not names.strip():
             return
-        known = self._git("cat-file", "--batch-check=%(objectname)", text=names)
-        missing = [line.split()[0] for line in known.splitlines() if line.endswith(b" missing")]
+        copies = self._git("cat-file", "--batch-check=%(objectname)", text=names)
+        missing = [line.split()[0] for line in copies.splitlines() if line.endswith(b" missing")]
         if missing:
             listed = b"\n".join(missing) + b"\n"
             pack = self._git("pack-objects", "--quiet", "--stdout", text=listed, variables=of_agent)
@@ -172,7 +171,7 @@ class LinkedWorktree(Struct, frozen=True):
         listed = self._git("for-each-ref", "--format=%(refname) %(objectname)", BRANCHES).decode()
         real = dict(line.split(" ", 1) for line in listed.splitlines())
         own = self.branch.removeprefix(BRANCHES)
-        note = self.store / TAKEN
+        note = self.store / TAKEN_OVER
         before = note.read_text() if note.exists() else ""
         value = heads.get(own, before)
         if (
@@ -181,17 +180,17 @@ class LinkedWorktree(Struct, frozen=True):
             value = real[self.branch]
             files.replace_below(self.store / "refs" / "heads", tuple(own.split("/")), f"{value}\n".encode())
         elif value not in (before, real.get(self.branch)):
-            is_next = real.get(self.branch, "") in ("", before) or self._is_in(real[self.branch], value)
-            self._move(self.branch if is_next else self._beside(own), value, real)
+            is_next = real.get(self.branch, "") in ("", before) or self._is_ancestor(real[self.branch], value)
+            self._move(self.branch if is_next else self._side_branch(own), value, real)
         files.replace(note, value.encode())
         elsewhere = ("--not", "--branches", "--tags", "--remotes")
         for name, value in heads.items():
             is_known = name == own or value in real.values()
             if not is_known and self._git("rev-list", "--max-count=1", value, *elsewhere):
-                self._move(self._beside(name), value, real)
+                self._move(self._side_branch(name), value, real)
 
-    def _beside(self, name: str) -> str:
-        """Where a branch of the agent's goes that is not the one Moot has made for it."""
+    def _side_branch(self, name: str) -> str:
+        """The name in the repository for a branch that the agent has made itself."""
         return f"{BRANCHES}moot-{self.name}/{name}"
 
     def _move(self, ref: str, value: str, real: Mapping[str, str]) -> None:
@@ -200,8 +199,8 @@ class LinkedWorktree(Struct, frozen=True):
         )  # fails unless all of it is there
         self._git("update-ref", "-m", "moot: taken over from its agent", ref, value, real.get(ref, ""))
 
-    def _is_in(self, old: str, value: str) -> bool:
-        """Whether a commit is in the history of another."""
+    def _is_ancestor(self, old: str, value: str) -> bool:
+        """Whether commit `old` is in the history of commit `value`."""
         with suppress(GitFailed):
             self._git("merge-base", "--is-ancestor", old, value)
             return True
@@ -229,8 +228,8 @@ class LinkedWorktree(Struct, frozen=True):
 
 
 def find_worktree(project: Path, home: Home) -> LinkedWorktree | None:
-    """The worktree that a folder is in; None in a checkout of its own, in none, and where the worktree and the
-    repository do not both name each other: a folder that an agent wrote could name any other."""
+    """The worktree that a folder is in. None outside a worktree, and if the worktree and the repository do not both
+    name each other: a folder that an agent wrote could name any repository."""
     top = next((folder for folder in (project, *project.parents) if os.path.lexists(folder / ".git")), None)
     if top is None:
         return None
@@ -248,10 +247,10 @@ def find_worktree(project: Path, home: Home) -> LinkedWorktree | None:
     )
     if not is_ours or not is_plain or not (common / "refs").is_dir() or (common / "reftable").exists():
         return None
-    made = top.parent == home.worktrees.resolve()
-    if not made and project != top:
-        return None  # an agent that was put into one folder of it is not shown the others
-    return LinkedWorktree(top, admin, common, store_of(home, top.name) if made else None)
+    made_by_moot = top.parent == home.worktrees.resolve()
+    if not made_by_moot and project != top:
+        return None  # an agent whose project is one folder of it must not see the others
+    return LinkedWorktree(top, admin, common, store_of(home, top.name) if made_by_moot else None)
 
 
 def store_of(home: Home, agent: str) -> Path:
@@ -259,13 +258,13 @@ def store_of(home: Home, agent: str) -> Path:
 
 
 def forget(home: Home, agent: str) -> None:
-    """What covered the repository, of a worktree that is gone."""
+    """Delete the folder that covered the repository of a worktree that is gone."""
     shutil.rmtree(store_of(home, agent), ignore_errors=True)
 
 
 def _remove_links(folder: Path) -> None:
-    """Git puts none into a worktree's own folder, and follows one that the agent has put there: whoever commits outside
-    would write to the file that it names."""
+    """Git puts no links into a worktree's own folder, but follows one that the agent has put there: a commit from
+    outside the sandbox would write to the file that it names."""
     for _, folders, names, opened in os.fwalk(folder):
         for name in (*folders, *names):
             with suppress(FileNotFoundError):
@@ -274,8 +273,9 @@ def _remove_links(folder: Path) -> None:
 
 
 def _link_objects(source: Path, target: Path) -> None:
-    """The plain files among an agent's objects, in a folder that the agent cannot write. Git would follow a link out of
-    `source`, and copy the objects of a repository that the agent must not read; a pipe would keep it waiting."""
+    """Hard-link the plain files among an agent's objects into a folder that the agent cannot write. Git would follow a
+    symbolic link out of `source`, and copy objects of a repository that the agent must not read; it would wait on a
+    pipe."""
     for part in filter(OBJECT_FOLDER.fullmatch, os.listdir(source)):
         try:
             opened = os.open(source / part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -299,16 +299,16 @@ def _link_plain(name: str, folder: int, target: Path) -> None:
             target.unlink()
 
 
-def _loose(folder: Path) -> dict[str, str]:
-    """Refs that are files, by name, at most so many. Links are not followed."""
-    return dict(islice(_loose_below(folder, ""), MAX_REFS))
+def _loose_refs(folder: Path) -> dict[str, str]:
+    """Refs that are files, by name, at most `MAX_REFS`. Links are not followed."""
+    return dict(islice(_loose_refs_below(folder, ""), MAX_REFS))
 
 
-def _loose_below(folder: Path, prefix: str) -> Iterator[tuple[str, str]]:
+def _loose_refs_below(folder: Path, prefix: str) -> Iterator[tuple[str, str]]:
     entries = list(os.scandir(folder)) if folder.is_dir() else []
     for entry in entries:
         if entry.is_dir(follow_symlinks=False) and prefix.count("/") < MAX_DEPTH:
-            yield from _loose_below(Path(entry.path), f"{prefix}{entry.name}/")
+            yield from _loose_refs_below(Path(entry.path), f"{prefix}{entry.name}/")
         elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(".lock"):
             with suppress(OSError, ValueError):
                 value = files.read_below(folder, (entry.name,), MAX_LINK_BYTES).decode().strip()
@@ -317,7 +317,7 @@ def _loose_below(folder: Path, prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def reads_worktree_settings(common: Path) -> bool:
-    """Whether git follows settings of a worktree besides those of its repository."""
+    """Whether git reads settings of a worktree besides those of its repository."""
     with suppress(OSError):
         return "worktreeconfig" in (common / "config").read_text(errors="replace").lower()
     return True

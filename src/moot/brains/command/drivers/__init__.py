@@ -1,1 +1,1 @@
-"""One driver for each protocol that coding CLIs speak; all of them fill the port in driver.py."""
+"""One driver for each protocol that coding CLIs speak; all of them implement the port in driver.py."""

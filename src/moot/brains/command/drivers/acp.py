@@ -1,7 +1,7 @@
 """`acp:COMMAND …`: any agent that speaks the Agent Client Protocol, version 1.
 
-Above: command_brain.py. Below: line_peer.py, tool_relay.py for Moot's tools. What the protocol does not know yet is
-skipped, what an agent asks that we do not offer is answered as unknown, and a permission is only ever given once.
+Above: command_brain.py. Below: line_peer.py, tool_relay.py for Moot's tools. Unknown updates are skipped, requests that
+Moot does not offer are answered as unknown, and a permission is only ever given for one action.
 """
 
 import asyncio
@@ -12,22 +12,22 @@ from msgspec import json
 
 from moot.brains.command.driver import (
     CliDied,
-    CliPlace,
-    Ended,
-    Happened,
-    Opened,
+    CliEvent,
+    CliSetup,
+    OpenedSession,
+    PermissionRequest,
     Permissions,
+    PromptEnded,
     PromptEnding,
     SessionLost,
-    Spoke,
+    TextDelta,
     ToolBegan,
     ToolEnded,
-    Used,
-    Wish,
-    whole_action,
+    UsageReport,
+    full_action,
 )
-from moot.brains.command.drivers.spoken_cli import SpokenCli
-from moot.brains.command.program.line_peer import LinePeer, RpcRefusal
+from moot.brains.command.drivers.persistent_cli import PersistentCli
+from moot.brains.command.program.line_peer import LinePeer, RpcError
 from moot.brains.command.program.tool_socket import ToolSocket
 from moot.model.json import JsonObject
 from moot.model.prompt import Usage
@@ -47,11 +47,11 @@ MODES: Final = {
     Permissions.ASK: ("default", "ask", "agent"),
     Permissions.ALL: ("default", "ask", "agent"),
 }
-"""The first of these that an agent has is set, whatever its default is."""
+"""The first of these modes that an agent has is set, whatever its default is."""
 PATHS: Final = ("path", "file_path", "filePath", "abs_path", "absolute_path", "dir_path", "notebook_path")
-"""What agents call a file in a tool's input."""
+"""The names that agents give to a file in a tool's input."""
 REMARKS: Final = ("description", "timeout")
-"""They change nothing of what a tool does, and differ from one try to the next."""
+"""Arguments that change nothing of what a tool does, and differ from one attempt to the next."""
 
 
 class AcpDriver:
@@ -60,37 +60,41 @@ class AcpDriver:
 
     def __init__(self, words: list[str]) -> None:
         self._words = words
-        self._cli = SpokenCli(words[0])
+        self._cli = PersistentCli(words[0])
         self._peer: LinePeer | None = None
         self._idle = asyncio.Event()
         self._replaying = False
         self._session = ""
         self._tools: ToolSocket | None = None
-        self._wishes: set[asyncio.Event] = set()
+        self._open_requests: set[asyncio.Event] = set()
         self._calls: dict[str, JsonObject] = {}
         """Tools that have begun and not ended."""
 
     # --- opening ---------------------------------------------------------------------------------------------
 
-    async def open(self, place: CliPlace, resume: str | None) -> Opened:
-        self._place = place
-        self._tools = await ToolSocket.open(place)
-        process = await self._cli.start(list(self._words), place, visible=(self._tools.folder,))
+    async def open(self, setup: CliSetup, resume: str | None) -> OpenedSession:
+        self._setup = setup
+        self._tools = await ToolSocket.open(setup)
+        process = await self._cli.start(list(self._words), setup, visible=(self._tools.folder,))
         peer = self._peer = LinePeer(
-            process, self._on_request, self._on_notification, version="2.0", room=self._cli.wait_for_room
+            process,
+            self._on_request,
+            self._on_notification,
+            version="2.0",
+            wait_for_room=self._cli.wait_for_room,
         )
         try:
             version = await self._cli.finish_opening(
-                self._initialize(peer, place, resume), resume, lambda error: isinstance(error, RpcRefusal)
+                self._initialize(peer, setup, resume), resume, lambda error: isinstance(error, RpcError)
             )
         except SessionLost:
             await self._tools.close()
             raise
-        return Opened(self._session, version, resumed=resume is not None)
+        return OpenedSession(self._session, version, resumed=resume is not None)
 
-    async def _initialize(self, peer: LinePeer, place: CliPlace, resume: str | None) -> str:
-        """Open the session, in its mode; the program's version."""
-        about = await peer.request(
+    async def _initialize(self, peer: LinePeer, setup: CliSetup, resume: str | None) -> str:
+        """Open the session and set its mode. Returns the program's version."""
+        info = await peer.request(
             "initialize",
             {
                 "protocolVersion": VERSION,
@@ -101,57 +105,59 @@ class AcpDriver:
                 "clientInfo": {"name": "moot", "title": "Moot", "version": "1"},
             },
         )
-        opened = await self._open_session(peer, place, about.get("agentCapabilities") or {}, resume)
-        await self._set_mode(peer, place, opened.get("modes") or {})
-        return str((about.get("agentInfo") or {}).get("version", ""))
+        opened = await self._open_session(peer, setup, info.get("agentCapabilities") or {}, resume)
+        await self._set_mode(peer, setup, opened.get("modes") or {})
+        return str((info.get("agentInfo") or {}).get("version", ""))
 
     async def _open_session(
-        self, peer: LinePeer, place: CliPlace, can: JsonObject, resume: str | None
+        self, peer: LinePeer, setup: CliSetup, capabilities: JsonObject, resume: str | None
     ) -> JsonObject:
         assert self._tools is not None
-        where: JsonObject = {"cwd": str(place.project), "mcpServers": [self._tools.server]}
+        where: JsonObject = {"cwd": str(setup.project), "mcpServers": [self._tools.server]}
         if not resume:
             opened = await peer.request("session/new", where)
             self._session = str(opened.get("sessionId", ""))
             return opened
         self._session = resume
-        sessions = can.get("sessionCapabilities") or {}
+        sessions = capabilities.get("sessionCapabilities") or {}
         if "resume" in sessions:
             return await peer.request("session/resume", {"sessionId": resume, **where})
-        if can.get("loadSession"):
+        if capabilities.get("loadSession"):
             self._replaying = True
             try:
                 return await peer.request("session/load", {"sessionId": resume, **where})
             finally:
                 self._replaying = False
-        raise RpcRefusal("it cannot resume sessions")
+        raise RpcError("it cannot resume sessions")
 
-    async def _set_mode(self, peer: LinePeer, place: CliPlace, modes: JsonObject) -> None:
-        there = [str(mode.get("id")) for mode in modes.get("availableModes") or () if isinstance(mode, dict)]
-        mode = next((mode for mode in MODES[place.permissions] if mode in there), None)
+    async def _set_mode(self, peer: LinePeer, setup: CliSetup, modes: JsonObject) -> None:
+        available = [
+            str(mode.get("id")) for mode in modes.get("availableModes") or () if isinstance(mode, dict)
+        ]
+        mode = next((mode for mode in MODES[setup.permissions] if mode in available), None)
         if mode is not None:
             await peer.request("session/set_mode", {"sessionId": self._session, "modeId": mode})
 
     # --- prompting -------------------------------------------------------------------------------------------
 
-    async def prompt(self, text: str) -> AsyncIterator[Happened]:
+    async def prompt(self, text: str) -> AsyncIterator[CliEvent]:
         for attempt in range(2):
             answering: set[asyncio.Task[None]] = set()
 
             async def begin(answering: "set[asyncio.Task[None]]" = answering) -> None:
                 answering.add(asyncio.create_task(self._send_prompt(text)))
 
-            ended: Ended | None = None
+            ended: PromptEnded | None = None
             try:
-                async for happened in self._cli.prompt(begin):
-                    if isinstance(happened, Ended):
-                        ended = happened
+                async for event in self._cli.prompt(begin):
+                    if isinstance(event, PromptEnded):
+                        ended = event
                     else:
-                        yield happened
+                        yield event
             finally:
                 for task in answering:
                     task.cancel()
-            # A cancel that came late may have hit the prompt behind it: that one is sent once more.
+            # A late cancel may have hit the prompt after the one it was for: that one is sent once more.
             stray = ended is not None and ended.how is PromptEnding.INTERRUPTED and not self._cli.interrupted
             if ended is not None and (attempt or not stray):
                 yield ended
@@ -163,13 +169,13 @@ class AcpDriver:
         prompt = {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]}
         assert self._peer is not None
         try:
-            done = await self._peer.request("session/prompt", prompt, None)
-            self._count_usage(done.get("usage"))
-            reason = str(done.get("stopReason", ""))
+            result = await self._peer.request("session/prompt", prompt, None)
+            self._count_usage(result.get("usage"))
+            reason = str(result.get("stopReason", ""))
             how = PromptEnding.INTERRUPTED if self._cli.interrupted else ENDINGS.get(reason, PromptEnding.END)
-            self._cli.report(Ended(how, reason.replace("_", " ")))
-        except RpcRefusal as refusal:
-            self._cli.report(Ended(PromptEnding.ERROR, " ".join(str(refusal).split())[:300]))
+            self._cli.report(PromptEnded(how, reason.replace("_", " ")))
+        except RpcError as refusal:
+            self._cli.report(PromptEnded(PromptEnding.ERROR, " ".join(str(refusal).split())[:300]))
         except CliDied:
             self._cli.end_output()
         finally:
@@ -181,8 +187,8 @@ class AcpDriver:
             await self._cli.interrupt(self._cancel)
 
     async def _cancel(self) -> None:
-        for wish in self._wishes:
-            wish.set()
+        for cancelled in self._open_requests:
+            cancelled.set()
         assert self._peer is not None
         await self._peer.notify("session/cancel", {"sessionId": self._session})
         try:
@@ -217,18 +223,18 @@ class AcpDriver:
             case "agent_message_chunk":
                 content = update.get("content") or {}
                 if content.get("type") == "text":
-                    self._cli.report(Spoke(str(content.get("text", ""))))
+                    self._cli.report(TextDelta(str(content.get("text", ""))))
             case "tool_call":
-                self._calls[call] = self._known(update)
+                self._calls[call] = self._merge_call(update)
                 arguments = json.encode(update.get("rawInput") or {}).decode()[:4000]
                 name = str(update.get("title") or update.get("kind") or "tool")
                 self._cli.report(ToolBegan(call, name, arguments))
                 self._report_end(call, update)
             case "tool_call_update":
-                self._calls[call] = self._known(update)
+                self._calls[call] = self._merge_call(update)
                 self._report_end(call, update)
             case _:
-                self._cli.report(Spoke(""))
+                self._cli.report(TextDelta(""))
 
     def _report_end(self, call: str, update: JsonObject) -> None:
         status = update.get("status")
@@ -240,10 +246,10 @@ class AcpDriver:
         if isinstance(counts, dict):
             read, wrote = counts.get("inputTokens") or 0, counts.get("outputTokens") or 0
             usage = Usage(int(read), int(wrote), int(counts.get("cachedReadTokens") or 0), calls=1)
-            self._cli.report(Used(usage))
+            self._cli.report(UsageReport(usage))
 
-    def _known(self, call: JsonObject) -> JsonObject:
-        """A call with what was told of it before: each word on it says only what is new."""
+    def _merge_call(self, call: JsonObject) -> JsonObject:
+        """A call with all its earlier updates: each update has only what is new."""
         new = {key: value for key, value in call.items() if value not in (None, [], {}, "")}
         return {**self._calls.get(str(call.get("toolCallId", "")), {}), **new}
 
@@ -253,48 +259,55 @@ class AcpDriver:
         if method != "session/request_permission":
             return None
         options = [option for option in params.get("options") or () if isinstance(option, dict)]
-        gone = asyncio.Event()
+        cancelled = asyncio.Event()
         if self._cli.interrupted:
-            gone.set()
-        self._wishes.add(gone)
-        asking = asyncio.ensure_future(self._place.allow(wish_of(self._known(params.get("toolCall") or {}))))
-        stopped = asyncio.ensure_future(gone.wait())
+            cancelled.set()
+        self._open_requests.add(cancelled)
+        asking = asyncio.ensure_future(
+            self._setup.allow(permission_request(self._merge_call(params.get("toolCall") or {})))
+        )
+        stopped = asyncio.ensure_future(cancelled.wait())
         try:
             await asyncio.wait((asking, stopped), return_when=asyncio.FIRST_COMPLETED)
-            if gone.is_set():
+            if cancelled.is_set():
                 return {"outcome": {"outcome": "cancelled"}}
             kind = "allow_once" if asking.result().allowed else "reject_once"
-            option = next((one.get("optionId") for one in options if one.get("kind") == kind), None)
+            option = next((item.get("optionId") for item in options if item.get("kind") == kind), None)
             if option is None:
                 return {"outcome": {"outcome": "cancelled"}}
             return {"outcome": {"outcome": "selected", "optionId": option}}
         finally:
-            self._wishes.discard(gone)
+            self._open_requests.discard(cancelled)
             for waiting in (asking, stopped):
                 waiting.cancel()
 
 
-def wish_of(call: JsonObject) -> Wish:
-    """All that is known of a call. One that edits a file and does not say how says nothing that could be allowed."""
+def permission_request(call: JsonObject) -> PermissionRequest:
+    """All that is known of a call. If it edits a file and does not say how, its action is empty: nobody could allow
+    it."""
     found = call.get("rawInput")
     arguments: JsonObject = found if isinstance(found, dict) else {"input": found} if found else {}
     blocks = call.get("content")
-    diffs = [one for one in blocks if isinstance(one, dict) and one.get("type") == "diff"] if blocks else []
-    named = [one.get("path") for one in (*(call.get("locations") or ()), *diffs) if isinstance(one, dict)]
+    diffs = (
+        [item for item in blocks if isinstance(item, dict) and item.get("type") == "diff"] if blocks else []
+    )
+    named = [item.get("path") for item in (*(call.get("locations") or ()), *diffs) if isinstance(item, dict)]
     places = tuple(str(path) for path in (*named, *(arguments.get(key) for key in PATHS)) if path)
     kind, title = str(call.get("kind") or ""), str(call.get("title") or call.get("kind") or "tool")
     command = arguments.get("command")
     main = command if isinstance(command, str) else ""
-    beside = {key: value for key, value in arguments.items() if key not in REMARKS}
+    details = {key: value for key, value in arguments.items() if key not in REMARKS}
     if main:
-        del beside["command"]
-    beside |= {f"change {n}": one for n, one in enumerate(diffs, 1)}
-    is_known = bool(main or set(beside) - set(PATHS)) or (bool(places) and kind != "edit")
-    beside |= {} if main or beside else {"files": places}
-    return Wish(title, whole_action(main, beside) if is_known else "", places, kind)
+        del details["command"]
+    details |= {f"change {n}": item for n, item in enumerate(diffs, 1)}
+    is_known = bool(main or set(details) - set(PATHS)) or (bool(places) and kind != "edit")
+    details |= {} if main or details else {"files": places}
+    return PermissionRequest(title, full_action(main, details) if is_known else "", places, kind)
 
 
 def _text(content: Any) -> str:
     blocks = content if isinstance(content, list) else []
     inner = [block.get("content") or {} for block in blocks if isinstance(block, dict)]
-    return "\n".join(str(one.get("text", "")) for one in inner if isinstance(one, dict) and one.get("text"))
+    return "\n".join(
+        str(item.get("text", "")) for item in inner if isinstance(item, dict) and item.get("text")
+    )

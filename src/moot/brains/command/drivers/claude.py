@@ -1,8 +1,7 @@
-"""`command:claude`: Claude Code by its stream-json pipe, with Moot's tools on the same pipe.
+"""`command:claude`: Claude Code over its stream-json pipe, with Moot's tools on the same pipe.
 
 Above: command_brain.py. Below: cli_process.py, tool_server.py. The pipe's control protocol is not a promised interface:
-`make test-clis` holds it against the real program. Read there for what is known of it (CODING in the docs: howto
-"a team of coding agents").
+`make test-clis` tests it with the real program.
 """
 
 import asyncio
@@ -17,23 +16,23 @@ from uuid import uuid4
 from msgspec import DecodeError, json
 
 from moot.brains.command.driver import (
+    AnswerBegan,
     CliDied,
-    CliPlace,
-    Ended,
-    Happened,
-    NewAnswer,
-    Opened,
+    CliEvent,
+    CliSetup,
+    OpenedSession,
+    PermissionRequest,
     Permissions,
+    PromptEnded,
     PromptEnding,
-    Retrying,
-    Spoke,
+    ProviderRetry,
+    TextDelta,
     ToolBegan,
     ToolEnded,
-    Used,
-    Wish,
-    whole_action,
+    UsageReport,
+    full_action,
 )
-from moot.brains.command.drivers.spoken_cli import SpokenCli
+from moot.brains.command.drivers.persistent_cli import PersistentCli
 from moot.brains.command.program import tool_server
 from moot.brains.command.program.cli_process import CliProcess
 from moot.brains.command.usage import claude_usage
@@ -48,13 +47,13 @@ MODES: Final = {
     Permissions.ASK: "acceptEdits",
     Permissions.ALL: "acceptEdits",
 }
-"""What goes beyond the mode is asked for over the pipe, and answered by the agent's policy."""
-OFF: Final = (
+"""For anything beyond its mode claude asks over the pipe, and the agent's permissions decide."""
+DISABLED_TOOLS: Final = (
     *("Agent", "Task", "SendMessage", "ListAgents", "CronCreate", "CronDelete", "CronList", "ScheduleWakeup"),
     *("Monitor", "Workflow", "EnterWorktree", "ExitWorktree", "AskUserQuestion", "EnterPlanMode"),
     *("ExitPlanMode", "TaskStop"),
 )
-"""Its own ways to other agents go past links, brakes and audit; the rest only costs tokens here."""
+"""Tools that reach other agents would bypass links, brakes and audit; the others only cost tokens here."""
 ENVIRON: Final = {
     "ENABLE_TOOL_SEARCH": "false",
     "MCP_CONNECTION_NONBLOCKING": "0",
@@ -64,7 +63,7 @@ ENVIRON: Final = {
 }
 PATHS: Final = ("file_path", "path", "notebook_path")
 REMARKS: Final = ("description", "timeout")
-"""In the input of a tool: they change nothing of what it does, and differ from one try to the next."""
+"""Arguments that change nothing of what a tool does, and differ from one attempt to the next."""
 OWN_TOOLS: Final = "mcp__moot__"
 UNKNOWN_SESSION: Final = "No conversation found"
 
@@ -74,30 +73,30 @@ class ClaudeDriver:
     keeps_partial = True
 
     def __init__(self, program: str = "claude") -> None:
-        self._cli = SpokenCli(program)
+        self._cli = PersistentCli(program)
         self._numbers = itertools.count(1)
         self._answers: dict[str, asyncio.Future[JsonObject]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._seen: dict[str, Usage] = {}
+        self._usage_by_message: dict[str, Usage] = {}
         self._message = ""
         self._model = ""
 
     # --- opening ---------------------------------------------------------------------------------------------
 
-    async def open(self, place: CliPlace, resume: str | None) -> Opened:
-        self._place = place
+    async def open(self, setup: CliSetup, resume: str | None) -> OpenedSession:
+        self._setup = setup
         self._session = resume or str(uuid4())
-        key = (place.key_file,) if place.key_file is not None else ()
-        words = [self._cli.name, *self._flags(place, resume)]
-        process = await self._cli.start(words, place, ENVIRON, key)
+        key = (setup.key_file,) if setup.key_file is not None else ()
+        words = [self._cli.name, *self._flags(setup, resume)]
+        process = await self._cli.start(words, setup, ENVIRON, key)
         self._tasks.add(asyncio.create_task(self._read(process)))
         initialize = {"subtype": "initialize", "hooks": None, "sdkMcpServers": ["moot"]}
-        about = await self._cli.finish_opening(
+        info = await self._cli.finish_opening(
             self._control(initialize, OPEN_SECONDS), resume, lambda error: UNKNOWN_SESSION in str(error)
         )
-        return Opened(self._session, str(about.get("version", "")), resumed=resume is not None)
+        return OpenedSession(self._session, str(info.get("version", "")), resumed=resume is not None)
 
-    def _flags(self, place: CliPlace, resume: str | None) -> list[str]:
+    def _flags(self, setup: CliSetup, resume: str | None) -> list[str]:
         servers = {"mcpServers": {"moot": {"type": "sdk", "name": "moot"}}}
         words = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
         words += [
@@ -111,22 +110,22 @@ class ClaudeDriver:
             "--mcp-config",
             json.encode(servers).decode(),
         ]
-        words += ["--allowedTools", "mcp__moot", "--permission-mode", MODES[place.permissions]]
-        words += ["--permission-prompt-tool", "stdio", "--disallowedTools", ",".join(OFF)]
-        words += ["--append-system-prompt", place.brief]
-        if place.key_file is not None:
-            helper = {"apiKeyHelper": key_helper(place.key_file)}
+        words += ["--allowedTools", "mcp__moot", "--permission-mode", MODES[setup.permissions]]
+        words += ["--permission-prompt-tool", "stdio", "--disallowedTools", ",".join(DISABLED_TOOLS)]
+        words += ["--append-system-prompt", setup.brief]
+        if setup.key_file is not None:
+            helper = {"apiKeyHelper": key_helper(setup.key_file)}
             words += ["--settings", json.encode(helper).decode()]
         return words
 
     # --- prompting -------------------------------------------------------------------------------------------
 
-    async def prompt(self, text: str) -> AsyncIterator[Happened]:
-        self._seen, self._message = {}, ""
+    async def prompt(self, text: str) -> AsyncIterator[CliEvent]:
+        self._usage_by_message, self._message = {}, ""
         content = {"role": "user", "content": text}
         prompt = {"type": "user", "message": content, "parent_tool_use_id": None, "session_id": ""}
-        async for happened in self._cli.prompt(lambda: self._send(prompt)):
-            yield happened
+        async for event in self._cli.prompt(lambda: self._send(prompt)):
+            yield event
 
     async def interrupt(self) -> None:
         await self._cli.interrupt(lambda: self._control({"subtype": "interrupt"}, INTERRUPT_SECONDS))
@@ -168,8 +167,8 @@ class ClaudeDriver:
                     if isinstance(message, dict):
                         self._on_message(message)
                 await self._cli.wait_for_room()
-        except Exception as odd:  # of another shape than ours: nobody listens to it any more
-            why = f"{type(odd).__name__}: {odd}"
+        except Exception as error:  # of another shape than ours: nobody listens to it any more
+            why = f"{type(error).__name__}: {error}"
         finally:
             for answer in self._answers.values():
                 if not answer.done():
@@ -189,7 +188,7 @@ class ClaudeDriver:
             case "assistant" | "user" if not message.get("parent_tool_use_id"):
                 self._report_tools(message.get("message") or {})
             case "system" if message.get("subtype") == "api_retry":
-                self._cli.report(Retrying(str(message.get("error", ""))))
+                self._cli.report(ProviderRetry(str(message.get("error", ""))))
             case "result":
                 self._on_result(message)
             case _:
@@ -209,25 +208,25 @@ class ClaudeDriver:
             return
         match event.get("type"):
             case "message_start":
-                begun = event.get("message") or {}
-                self._message, self._model = str(begun.get("id", "")), str(begun.get("model", ""))
-                self._count_usage(begun.get("usage"))
-                self._cli.report(NewAnswer())
+                started = event.get("message") or {}
+                self._message, self._model = str(started.get("id", "")), str(started.get("model", ""))
+                self._count_usage(started.get("usage"))
+                self._cli.report(AnswerBegan())
             case "message_delta":
                 self._count_usage(event.get("usage"))
             case "content_block_delta" if (delta := event.get("delta") or {}).get("type") == "text_delta":
-                self._cli.report(Spoke(str(delta.get("text", ""))))
+                self._cli.report(TextDelta(str(delta.get("text", ""))))
 
     def _count_usage(self, counts: Any) -> None:
-        """Each answer says first what it read, later how much it wrote."""
+        """Each answer first reports its input tokens, later its output tokens."""
         if isinstance(counts, dict):
-            before = self._seen.get(self._message)
-            self._seen[self._message] = claude_usage(counts, self._model, before)
-            self._cli.report(Used(self._usage()))  # it may not live to say what all of it came to
+            before = self._usage_by_message.get(self._message)
+            self._usage_by_message[self._message] = claude_usage(counts, self._model, before)
+            self._cli.report(UsageReport(self._total_usage()))  # claude may die before it reports the total
 
-    def _usage(self) -> Usage:
+    def _total_usage(self) -> Usage:
         usage = Usage()
-        for one in self._seen.values():
+        for one in self._usage_by_message.values():
             usage = usage.plus(one)
         return usage
 
@@ -239,44 +238,44 @@ class ClaudeDriver:
                 arguments = json.encode(block.get("input") or {}).decode()
                 self._cli.report(ToolBegan(str(block.get("id")), str(block.get("name")), arguments))
             elif kind == "tool_use":
-                self._cli.report(Spoke(""))
+                self._cli.report(TextDelta(""))
             elif kind == "tool_result":
                 text = _text(block.get("content"))
                 failed = bool(block.get("is_error"))
                 self._cli.report(ToolEnded(str(block.get("tool_use_id")), text, failed))
 
     def _on_result(self, message: JsonObject) -> None:
-        usage = self._usage()
+        usage = self._total_usage()
         if not usage.calls and isinstance(message.get("usage"), dict):
             usage = claude_usage(message["usage"], self._model, None)
         total = message.get("total_cost_usd")
         whole = isinstance(total, int | float) and not self._cli.interrupted
-        self._cli.report(Used(usage, float(total) if whole and total is not None else None))
+        self._cli.report(UsageReport(usage, float(total) if whole and total is not None else None))
         self._cli.report(self._ending(message))
 
-    def _ending(self, message: JsonObject) -> Ended:
+    def _ending(self, message: JsonObject) -> PromptEnded:
         subtype, text = str(message.get("subtype", "")), message.get("result")
         if self._cli.interrupted:
-            return Ended(PromptEnding.INTERRUPTED)
+            return PromptEnded(PromptEnding.INTERRUPTED)
         if "budget" in subtype or "max_turns" in subtype:
-            return Ended(PromptEnding.LIMIT, subtype.removeprefix("error_").replace("_", " "))
+            return PromptEnded(PromptEnding.LIMIT, subtype.removeprefix("error_").replace("_", " "))
         if message.get("is_error"):
-            return Ended(PromptEnding.ERROR, _short(text) or subtype.replace("_", " "))
-        return Ended(PromptEnding.END, text=text if isinstance(text, str) else None)
+            return PromptEnded(PromptEnding.ERROR, _short(text) or subtype.replace("_", " "))
+        return PromptEnded(PromptEnding.END, text=text if isinstance(text, str) else None)
 
     # --- what it asks ----------------------------------------------------------------------------------------
 
     async def _on_request(self, message: JsonObject) -> None:
         try:
             answer = await self._answer(message.get("request") or {})
-        except Exception as trouble:  # whatever it was: claude waits for an answer
-            answer = {"subtype": "error", "error": f"{type(trouble).__name__}: {trouble}"}
+        except Exception as error:  # whatever it was: claude waits for an answer
+            answer = {"subtype": "error", "error": f"{type(error).__name__}: {error}"}
         await self._respond(message, answer)
 
     async def _answer(self, request: JsonObject) -> JsonObject:
         match request.get("subtype"):
             case "mcp_message":
-                answer = await tool_server.respond(self._place, request.get("message") or {})
+                answer = await tool_server.respond(self._setup, request.get("message") or {})
                 done: JsonObject = {"mcp_response": answer or {"jsonrpc": "2.0", "result": {}, "id": 0}}
             case "can_use_tool":
                 done = await self._permission(request)
@@ -291,7 +290,7 @@ class ClaudeDriver:
 
     async def _permission(self, request: JsonObject) -> JsonObject:
         tool, arguments = str(request.get("tool_name", "")), request.get("input") or {}
-        verdict = await self._place.allow(wish_of(tool, arguments))
+        verdict = await self._setup.allow(permission_request(tool, arguments))
         if verdict.allowed:
             return {"behavior": "allow", "updatedInput": arguments}
         return {"behavior": "deny", "message": verdict.words}
@@ -302,19 +301,19 @@ def key_helper(file: Path) -> str:
     return shlex.join(("cat", str(file)))
 
 
-def wish_of(tool: str, arguments: JsonObject) -> Wish:
-    """Its whole input: what a file is to hold as much as its name."""
+def permission_request(tool: str, arguments: JsonObject) -> PermissionRequest:
+    """The action includes the whole input: the new content of a file as well as its name."""
     path = next((arguments[key] for key in PATHS if arguments.get(key)), None)
     main = next((key for key in ("command", *PATHS) if arguments.get(key)), "")
-    beside = {key: value for key, value in arguments.items() if key not in (main, *REMARKS)}
+    details = {key: value for key, value in arguments.items() if key not in (main, *REMARKS)}
     action = (
-        whole_action(str(arguments[main]), beside)
+        full_action(str(arguments[main]), details)
         if main
         else json.encode(arguments, order="sorted").decode()
     )
     paths = (str(path),) if path else ()
     kind = "execute" if tool == "Bash" else "edit" if tool in ("Write", "Edit", "NotebookEdit") else ""
-    return Wish(tool, action, paths, kind)
+    return PermissionRequest(tool, action, paths, kind)
 
 
 def _text(content: Any) -> str:

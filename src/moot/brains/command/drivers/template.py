@@ -14,12 +14,20 @@ from contextlib import suppress
 from typing import Final
 from uuid import uuid4
 
-from moot.brains.command.driver import CliDied, CliPlace, Ended, Happened, Opened, PromptEnding, Spoke
+from moot.brains.command.driver import (
+    CliDied,
+    CliEvent,
+    CliSetup,
+    OpenedSession,
+    PromptEnded,
+    PromptEnding,
+    TextDelta,
+)
 from moot.brains.command.program.cli_process import CliProcess
 
 MAX_OUTPUT_CHARACTERS: Final = 4 << 20
-"""Characters of an answer; a program that writes more is ended."""
-FLAGS: Final = (
+"""A program that writes more is ended."""
+REFUSED_FLAGS: Final = (
     "--dangerously",
     "--allow-dangerously",
     "--yolo",
@@ -28,11 +36,11 @@ FLAGS: Final = (
     "--full-auto",
     "danger-full-access",
 )
-"""What takes a CLI's own brakes off."""
+"""Flags that take a CLI's own brakes off."""
 
 
 def words_of(line: str) -> list[str]:
-    """The words of a command line. Raises ValueError where it cannot be split, with words for people."""
+    """The words of a command line. Raises ValueError if it cannot be split; its message is for people."""
     try:
         words = shlex.split(line)
     except ValueError as error:
@@ -43,8 +51,8 @@ def words_of(line: str) -> list[str]:
 
 
 def refused_flag(words: list[str]) -> str:
-    """The first word that takes off a CLI's own brakes; empty where there is none."""
-    return next((word for word in words if any(flag in word for flag in FLAGS)), "")
+    """The first word that takes off a CLI's own brakes; empty if there is none."""
+    return next((word for word in words if any(flag in word for flag in REFUSED_FLAGS)), "")
 
 
 class TemplateDriver:
@@ -56,56 +64,56 @@ class TemplateDriver:
         self._process: CliProcess | None = None
         self._interrupted = False
 
-    async def open(self, place: CliPlace, resume: str | None) -> Opened:
+    async def open(self, setup: CliSetup, resume: str | None) -> OpenedSession:
         """Nothing runs between turns, so there is nothing to resume."""
-        self._place = place
-        return Opened(str(uuid4()))
+        self._setup = setup
+        return OpenedSession(str(uuid4()))
 
-    async def prompt(self, text: str) -> AsyncIterator[Happened]:
+    async def prompt(self, text: str) -> AsyncIterator[CliEvent]:
         self._interrupted = False
-        place = self._place
-        filled = {"{prompt}": text, "{project}": str(place.project), "{agent}": place.agent}
-        argv = [_filled(word, filled) for word in self._words]
+        setup = self._setup
+        values = {"{prompt}": text, "{project}": str(setup.project), "{agent}": setup.agent}
+        argv = [_fill(word, values) for word in self._words]
         process = self._process = await CliProcess.start(
-            await asyncio.to_thread(place.wrap, argv, ()),
-            cwd=place.project,
-            environ=place.environ,
-            run_folder=place.run_folder,
+            await asyncio.to_thread(setup.wrap, argv, ()),
+            cwd=setup.project,
+            environ=setup.environ,
+            run_folder=setup.run_folder,
         )
-        by_input = "{prompt}" not in " ".join(self._words)
+        reads_input = "{prompt}" not in " ".join(self._words)
         # beside reading what it writes: a program may write before it has read everything
-        feeding = asyncio.create_task(_feed(process, text if by_input else ""))
+        feeding = asyncio.create_task(_feed(process, text if reads_input else ""))
         try:
-            async for happened in self._output(process):
-                yield happened
+            async for event in self._output(process):
+                yield event
         finally:
             feeding.cancel()
             await process.end()
 
-    async def _output(self, process: CliProcess) -> AsyncIterator[Happened]:
+    async def _output(self, process: CliProcess) -> AsyncIterator[CliEvent]:
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         size = 0
         async for piece in process.pieces():
             words = decode(piece)
             size += len(words)
             if size > MAX_OUTPUT_CHARACTERS:
-                yield Ended(
+                yield PromptEnded(
                     PromptEnding.ERROR,
                     f"it wrote more than {MAX_OUTPUT_CHARACTERS >> 20} MiB and was stopped",
                 )
                 return
-            yield Spoke(words)
+            yield TextDelta(words)
         code = await process.exit_code()
         if self._interrupted:
-            yield Ended(PromptEnding.INTERRUPTED)
+            yield PromptEnded(PromptEnding.INTERRUPTED)
         elif code:
             words = " ".join(process.last_words.split())[-300:]
-            yield Ended(
+            yield PromptEnded(
                 PromptEnding.ERROR,
                 f"{self._words[0]} ended with exit code {code}" + (f": {words}" if words else ""),
             )
         else:
-            yield Ended(PromptEnding.END)
+            yield PromptEnded(PromptEnding.END)
 
     async def interrupt(self) -> None:
         self._interrupted = True
@@ -122,19 +130,19 @@ class TemplateDriver:
 
 
 async def _feed(process: CliProcess, text: str) -> None:
-    """Give it its input, as far as it reads that."""
+    """Write its input, for as long as it reads."""
     with suppress(CliDied):
         await process.write(text.encode())
     await process.end_input()
 
 
-def _filled(word: str, filled: dict[str, str]) -> str:
-    """One pass: what stands in a prompt is not filled in again."""
+def _fill(word: str, values: dict[str, str]) -> str:
+    """One pass: a placeholder inside the prompt is not filled in."""
     parts: list[str] = []
     while word:
-        at, mark = min(((word.find(mark), mark) for mark in filled if mark in word), default=(-1, ""))
+        at, mark = min(((word.find(mark), mark) for mark in values if mark in word), default=(-1, ""))
         if at < 0:
             break
-        parts += [word[:at], filled[mark]]
+        parts += [word[:at], values[mark]]
         word = word[at + len(mark) :]
     return "".join((*parts, word))

@@ -1,1 +1,1 @@
-"""Programs as the drivers run them: under a keeper, over pipes, with Moot's tools beside. Nothing here knows turns."""
+"""How the drivers run programs: under a keeper, over pipes, with Moot's tools. Nothing here knows turns."""

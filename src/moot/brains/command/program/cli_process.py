@@ -1,8 +1,8 @@
-"""One program under its keeper: lines in, lines out, and an end that takes everything along that it started.
+"""One program under its keeper: lines in, lines out, and an end that includes everything the program started.
 
-Above: the drivers. Below: keeper.py, which watches from outside. Its number and start time are written to a folder of
-the home while it runs, so that a host that starts later can end what an earlier one could not (`sweep`). Whatever it
-starts inherits a mark: where the keeper itself was killed, what it kept is found by that.
+Above: the drivers. Below: keeper.py, which watches from outside. The keeper's pid and start time are in a folder of the
+home while it runs, so that a later host can end what an earlier one could not (`sweep`). Every process of the program
+inherits a mark: if the keeper itself was killed, they are found by it.
 """
 
 import asyncio
@@ -29,9 +29,9 @@ MAX_STDERR_BYTES: Final = 64 << 10
 GRACE_SECONDS: Final = 3.0
 READ_SECONDS: Final = 20.0
 """How long a program may leave its input full."""
-_LAST_WAIT_SECONDS: Final = 3.0
+_KILL_SECONDS: Final = 3.0
 _LOOK_SECONDS: Final = 0.02
-_CHUNK: Final = 64 << 10
+_CHUNK_BYTES: Final = 64 << 10
 MAX_FILE_BYTES: Final = 8 << 30
 MARK: Final = "MOOT_PROCESS"
 """A variable that everything a program starts inherits; its value is unique to that program."""
@@ -45,10 +45,10 @@ class CliProcess:
         self.mark = mark
         self._stderr: deque[bytes] = deque()
         self._stderr_size = 0
-        self._hearing = asyncio.create_task(self._hear_stderr())
+        self._reading_stderr = asyncio.create_task(self._read_stderr())
         self._ending: asyncio.Task[None] | None = None
-        self._silent = False
-        """It has closed its output: what ended it may still be on its way."""
+        self._output_closed = False
+        """It has closed its output; its exit code may still be on its way."""
         self.dropped = 0
         """Lines that were too long."""
 
@@ -81,17 +81,17 @@ class CliProcess:
                 env={**environ, MARK: mark},
                 pass_fds=(watched,),
                 start_new_session=True,
-                limit=_CHUNK,
+                limit=_CHUNK_BYTES,
             )
         except OSError as error:
             os.close(life)
-            raise CliDied(f"{argv[0]} could not be started: {_why(error, cwd)}") from error
+            raise CliDied(f"{argv[0]} could not be started: {_start_error(error, cwd)}") from error
         except BaseException:  # cancelled: a process that was just starting ends with its life line
             os.close(life)
             raise
         finally:
             os.close(watched)
-        return cls(process, life, mark, _noted(run_folder, process.pid, mark))
+        return cls(process, life, mark, _write_note(run_folder, process.pid, mark))
 
     @property
     def pid(self) -> int:
@@ -100,7 +100,7 @@ class CliProcess:
 
     @property
     def alive(self) -> bool:
-        return self._process.returncode is None and self._ending is None and not self._silent
+        return self._process.returncode is None and self._ending is None and not self._output_closed
 
     @property
     def last_words(self) -> str:
@@ -126,35 +126,35 @@ class CliProcess:
             stdin.close()
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """What it writes, as it comes, until it has ended."""
+        """Its output, as it comes, until it ends."""
         stdout = self._process.stdout
         assert stdout is not None
-        while chunk := await stdout.read(_CHUNK):
+        while chunk := await stdout.read(_CHUNK_BYTES):
             yield chunk
-        self._silent = True
+        self._output_closed = True
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """What it writes, line by line; a line of more than `MAX_LINE_BYTES` is dropped."""
-        held: list[bytes] = []
+        """Its output, line by line; a line of more than `MAX_LINE_BYTES` is dropped."""
+        parts: list[bytes] = []
         size, dropping = 0, False
         async for chunk in self.pieces():
             first, *rest = chunk.split(b"\n")
             for number, part in enumerate((first, *rest)):
                 if number:
-                    if not dropping and held:
-                        yield b"".join(held)
-                    held, size, dropping = [], 0, False
+                    if not dropping and parts:
+                        yield b"".join(parts)
+                    parts, size, dropping = [], 0, False
                 size += len(part)
                 if size > MAX_LINE_BYTES:
                     self.dropped += not dropping
-                    held, dropping = [], True
+                    parts, dropping = [], True
                 elif part:
-                    held.append(part)
-        if held and not dropping:
-            yield b"".join(held)
+                    parts.append(part)
+        if parts and not dropping:
+            yield b"".join(parts)
 
     async def exit_code(self) -> int:
-        """Of a program that has ended by itself or was ended."""
+        """Waits until the program has ended."""
         return await self._process.wait()
 
     async def end(self) -> None:
@@ -170,14 +170,16 @@ class CliProcess:
                 os.kill(
                     process.pid, signal.SIGTERM
                 )  # its own `send_signal` would take the exit code from asyncio
-            await self._exited(GRACE_SECONDS + _LAST_WAIT_SECONDS)
+            await self._wait_for_exit(GRACE_SECONDS + _KILL_SECONDS)
         if process.returncode is None:
             _kill(*keeper.descendants(process.pid), process.pid)
-            await self._exited(_LAST_WAIT_SECONDS)
-        if process.returncode is None or process.returncode < 0:  # killed: it could not see to the rest
+            await self._wait_for_exit(_KILL_SECONDS)
+        if (
+            process.returncode is None or process.returncode < 0
+        ):  # the keeper was killed and could not end the rest
             await asyncio.to_thread(_end_marked, self.mark)
         os.close(self._life)
-        self._hearing.cancel()
+        self._reading_stderr.cancel()
         transport = getattr(
             process, "_transport", None
         )  # a pipe that somebody still holds must not stay open here
@@ -186,17 +188,17 @@ class CliProcess:
         if self._note is not None:
             self._note.unlink(missing_ok=True)
 
-    async def _exited(self, seconds: float) -> None:
-        """Until it has, or so long. asyncio's own `wait` would also wait for somebody to read what it has said."""
+    async def _wait_for_exit(self, seconds: float) -> None:
+        """At most so many seconds. asyncio's own `wait` would also wait until somebody has read its output."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         while self._process.returncode is None and loop.time() < until:  # noqa: ASYNC110  nothing else tells it
             await asyncio.sleep(_LOOK_SECONDS)
 
-    async def _hear_stderr(self) -> None:
+    async def _read_stderr(self) -> None:
         stderr = self._process.stderr
         assert stderr is not None
-        while chunk := await stderr.read(_CHUNK):
+        while chunk := await stderr.read(_CHUNK_BYTES):
             self._stderr.append(chunk)
             self._stderr_size += len(chunk)
             while self._stderr_size > MAX_STDERR_BYTES:
@@ -204,7 +206,7 @@ class CliProcess:
 
 
 def started_at(pid: int) -> str:
-    """When a process began, as the kernel counts it; empty where there is none."""
+    """When a process began, as the kernel counts it; empty if there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -212,7 +214,7 @@ def started_at(pid: int) -> str:
     return stat.rpartition(")")[2].split()[19]
 
 
-def _why(error: OSError, cwd: Path) -> str:
+def _start_error(error: OSError, cwd: Path) -> str:
     if not cwd.is_dir():
         return f"its folder {cwd} is not there"
     if error.errno == errno.E2BIG:
@@ -220,25 +222,25 @@ def _why(error: OSError, cwd: Path) -> str:
     return error.strerror or str(error)
 
 
-def _noted(folder: Path | None, pid: int, mark: str) -> Path | None:
+def _write_note(folder: Path | None, pid: int, mark: str) -> Path | None:
     if folder is None:
         return None
     folder.mkdir(mode=0o700, exist_ok=True)
     note = folder / f"{pid}.json"
     host = os.getpid()
-    known = {
+    entry = {
         "pid": pid,
         "started": started_at(pid),
         "mark": mark,
         "host": host,
         "host_started": started_at(host),
     }
-    note.write_text(json.dumps(known), encoding="utf-8")
+    note.write_text(json.dumps(entry), encoding="utf-8")
     return note
 
 
-def _marked(mark: str) -> list[int]:
-    """Processes that a program or its descendants have started, even if their parent has changed."""
+def _find_marked(mark: str) -> list[int]:
+    """All processes that a program or its descendants have started, even if their parent has changed."""
     mine, found = f"{MARK}={mark}".encode(), []
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdigit() and int(name) != os.getpid():
@@ -249,10 +251,10 @@ def _marked(mark: str) -> list[int]:
 
 
 def _end_marked(mark: str) -> None:
-    """Again until a look finds none: one that is just forking is found by the next."""
-    until = time.monotonic() + _LAST_WAIT_SECONDS
-    while mark and (left := _marked(mark)) and time.monotonic() < until:
-        _kill(*left)
+    """Repeat until none is found: a process that is just forking is found the next time."""
+    until = time.monotonic() + _KILL_SECONDS
+    while mark and (pids := _find_marked(mark)) and time.monotonic() < until:
+        _kill(*pids)
 
 
 def _kill(*pids: int) -> None:
@@ -262,21 +264,21 @@ def _kill(*pids: int) -> None:
 
 
 def sweep(folder: Path) -> list[int]:
-    """End keepers whose host is gone, with all that is below them. Known by number and start time or by their mark,
-    never by name."""
+    """End keepers whose host is gone, with all their descendants. They are recognised by pid and start time or by their
+    mark, never by name."""
     ended: list[int] = []
     for note in folder.glob("*.json") if folder.is_dir() else ():
         try:
-            known = json.loads(note.read_text(encoding="utf-8"))
-            pid, host = int(known["pid"]), int(known["host"])
+            entry = json.loads(note.read_text(encoding="utf-8"))
+            pid, host = int(entry["pid"]), int(entry["host"])
         except (OSError, ValueError, KeyError, TypeError):
             note.unlink(missing_ok=True)
             continue
-        if started_at(host) == known["host_started"] and known["host_started"]:
+        if started_at(host) == entry["host_started"] and entry["host_started"]:
             continue
-        if known["started"] and started_at(pid) == known["started"]:
+        if entry["started"] and started_at(pid) == entry["started"]:
             _kill(*keeper.descendants(pid), pid)
             ended.append(pid)
-        _end_marked(str(known.get("mark", "")))
+        _end_marked(str(entry.get("mark", "")))
         note.unlink(missing_ok=True)
     return ended

@@ -1,13 +1,14 @@
-"""Runs a program and ends with it everything it started, however the program or the host comes to its end.
+"""Runs a program and, when it or the host ends in any way, ends everything the program started.
 
-Run as a file of its own by cli_process.py, in a fresh interpreter; it imports nothing of Moot.
+cli_process.py runs this file as a script, in a fresh interpreter; it imports nothing of Moot.
 
     keeper.py TERMS PROGRAM WORD…
 
 TERMS is JSON: `host`, the process to end with; `folder`, where it has to be; `life`, a pipe that the host holds open
 for as long as it lives; `rlimits`, name → number; `grace`, seconds between being asked to end and being ended. Three
-signs end the program: the pipe closes, the kernel says that the host has died, or the host sends TERM. What the program
-started in sessions of its own comes to this process when its parent dies (it is the subreaper), and is ended too.
+signs end the program: the pipe closes, the kernel says that the host has died, or the host sends TERM. Processes that
+the program started in sessions of their own become children of this one when their parent dies (it is the subreaper),
+and are ended too.
 """
 
 import contextlib
@@ -47,7 +48,7 @@ def main(arguments: list[str]) -> None:
         signal.signal(sign, lambda *_: None)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != terms["host"]:  # it went before the line above
+    if os.getppid() != terms["host"]:  # the host ended before the line above
         os._exit(_CANNOT_START)
     if os.getcwd() != terms["folder"]:  # a link was put in the way after the folder was checked
         _refuse(f"its folder {terms['folder']} leads to {os.getcwd()} now")
@@ -55,13 +56,13 @@ def main(arguments: list[str]) -> None:
         _limit(getattr(resource, f"RLIMIT_{name}"), number)
     program = os.fork()
     if program == 0:
-        _become(command, close=(wake, woken, terms["life"]))
-    _let_go_of_pipes()
+        _exec(command, close=(wake, woken, terms["life"]))
+    _release_pipes()
     code = _watch(program, wake, terms["life"])
     _end(program, code, terms["grace"])
 
 
-def _become(command: list[str], close: tuple[int, ...]) -> None:
+def _exec(command: list[str], close: tuple[int, ...]) -> None:
     signal.set_wakeup_fd(-1)
     for sign in (signal.SIGTERM, signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, signal.SIG_DFL)
@@ -76,7 +77,7 @@ def _become(command: list[str], close: tuple[int, ...]) -> None:
 
 
 def cannot_start(program: str) -> str:
-    """How the reason begins why a program could not be started."""
+    """The beginning of the error when a program could not be started."""
     return f"cannot start {program}: "
 
 
@@ -86,15 +87,15 @@ def _refuse(why: str) -> NoReturn:
     os._exit(_CANNOT_START)
 
 
-def _let_go_of_pipes() -> None:
-    """Only the program holds its pipes, so that their reader sees it end."""
+def _release_pipes() -> None:
+    """Only the program holds its pipes, so that their reader notices when it ends."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(nothing, fd)
 
 
 def _watch(program: int, wake: int, life: int) -> int | None:
-    """Until the program has ended, which gives its exit code, or has to: then None."""
+    """Wait until the program has ended, and return its exit code; None if it has to be ended."""
     poll = select.poll()
     poll.register(wake, select.POLLIN)
     poll.register(life, select.POLLIN | select.POLLHUP)
@@ -104,12 +105,12 @@ def _watch(program: int, wake: int, life: int) -> int | None:
                 return None
             if signal.SIGTERM in os.read(wake, 512):
                 return None
-        code = _reaped(program)
+        code = _reap(program)
         if code is not None:
             return code
 
 
-def _reaped(program: int) -> int | None:
+def _reap(program: int) -> int | None:
     """Reap the processes that have ended. Returns the exit code of the program, if it is among them."""
     code = None
     with contextlib.suppress(ChildProcessError):
@@ -129,18 +130,18 @@ def _end(program: int, code: int | None, grace: float) -> None:
     until = time.monotonic() + (grace if code is None else 0.0)
     while descendants(os.getpid()) and time.monotonic() < until:
         time.sleep(_LOOK_SECONDS)
-        code = _reaped(program) if code is None else (_reaped(program), code)[1]
-    while left := descendants(os.getpid()):
-        for pid in left:
+        code = _reap(program) if code is None else (_reap(program), code)[1]
+    while remaining := descendants(os.getpid()):
+        for pid in remaining:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        _reaped(program)
+        _reap(program)
         time.sleep(_LOOK_SECONDS)
     os._exit(128 + signal.SIGTERM if code is None else code if code >= 0 else 128 - code)
 
 
 def _limit(which: int, number: int) -> None:
-    """Both limits; never above what this process was given."""
+    """Set both limits; never above the hard limit of this process."""
     _, hard = resource.getrlimit(which)
     number = number if hard == resource.RLIM_INFINITY else min(number, hard)
     with contextlib.suppress(ValueError, OSError):  # a system that knows the limit and does not take it

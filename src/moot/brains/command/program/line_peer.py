@@ -1,7 +1,7 @@
 """JSON-RPC over lines: requests both ways, notifications in, noise ignored. codex and ACP agents speak it.
 
-Above: codex.py, acp.py. Below: cli_process.py. A request of the other side that nobody here knows is answered as
-such, so that it does not wait for ever.
+Above: codex.py, acp.py. Below: cli_process.py. An unknown request of the other side is answered with an error, so that
+it does not wait for ever.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ UNKNOWN_METHOD: Final = -32601
 FAILED: Final = -32603
 OPEN_SECONDS: Final = 60.0
 
-Answer = Callable[[str, JsonObject], Awaitable[JsonObject | None]]
-"""The result of a request; None where its method is not known."""
+OnRequest = Callable[[str, JsonObject], Awaitable[JsonObject | None]]
+"""Returns the result of a request; None if its method is unknown."""
 
 
-class RpcRefusal(Exception):
+class RpcError(Exception):
     """The other side answered with an error."""
 
     def __init__(self, message: str, code: int = 0) -> None:
@@ -36,17 +36,17 @@ class LinePeer:
     def __init__(
         self,
         process: CliProcess,
-        answer: Answer,
-        on_notice: Callable[[str, JsonObject], None],
+        on_request: OnRequest,
+        on_notification: Callable[[str, JsonObject], None],
         version: str = "",
-        room: Callable[[], Awaitable[None]] | None = None,
+        wait_for_room: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.process = process
-        self._answer = answer
-        self._on_notice = on_notice
-        self._room = room
+        self._on_request = on_request
+        self._on_notification = on_notification
+        self._wait_for_room = wait_for_room
         self._version = {"jsonrpc": version} if version else {}
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._pending: dict[int, asyncio.Future[Any]] = {}
         self._numbers = itertools.count(1)
         self._answering: set[asyncio.Task[None]] = set()
         self._reading = asyncio.create_task(self._read())
@@ -54,10 +54,10 @@ class LinePeer:
     async def request(
         self, method: str, params: JsonObject, seconds: float | None = OPEN_SECONDS
     ) -> JsonObject:
-        """What is answered. Without `seconds` it waits for as long as the process lives."""
+        """The result of a request. If `seconds` is None it waits for as long as the process lives."""
         number = next(self._numbers)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = answer
+        self._pending[number] = answer
         try:
             await self._send({"id": number, "method": method, "params": params})
             async with asyncio.timeout(seconds):
@@ -65,7 +65,7 @@ class LinePeer:
         except TimeoutError:
             raise CliDied(f"it did not answer {method} within {seconds:g} s") from None
         finally:
-            self._waiting.pop(number, None)
+            self._pending.pop(number, None)
         return result if isinstance(result, dict) else {}
 
     async def notify(self, method: str, params: JsonObject) -> None:
@@ -87,34 +87,34 @@ class LinePeer:
                     message = json.decode(line)
                     if isinstance(message, dict):
                         self._on_message(message)
-                if self._room is not None:
-                    await self._room()
-        except Exception as odd:  # of another shape than ours: nobody listens to it any more
-            why = f"{type(odd).__name__}: {odd}"
+                if self._wait_for_room is not None:
+                    await self._wait_for_room()
+        except Exception as error:  # a message of an unexpected shape: reading stops here
+            why = f"{type(error).__name__}: {error}"
         finally:
-            for answer in self._waiting.values():
+            for answer in self._pending.values():
                 if not answer.done():
                     answer.set_exception(CliDied("its process has ended"))
-            self._on_notice("", {"why": why})
+            self._on_notification("", {"why": why})
 
     def _on_message(self, message: JsonObject) -> None:
         method, number = message.get("method"), message.get("id")
         if isinstance(method, str):
             params = message.get("params") or {}
             if number is None:
-                self._on_notice(method, params)
+                self._on_notification(method, params)
                 return
             task = asyncio.get_running_loop().create_task(self._reply(number, method, params))
             self._answering.add(task)
             task.add_done_callback(self._answering.discard)
             return
-        waiting = self._waiting.get(number) if isinstance(number, int) else None
+        waiting = self._pending.get(number) if isinstance(number, int) else None
         if waiting is None or waiting.done():
             return
         if (error := message.get("error")) is not None:
             details = error if isinstance(error, dict) else {}
             waiting.set_exception(
-                RpcRefusal(str(details.get("message", error)), int(details.get("code", 0) or 0))
+                RpcError(str(details.get("message", error)), int(details.get("code", 0) or 0))
             )
         else:
             waiting.set_result(message.get("result"))
@@ -122,7 +122,7 @@ class LinePeer:
     async def _reply(self, number: Any, method: str, params: JsonObject) -> None:
         error: JsonObject = {"code": UNKNOWN_METHOD, "message": f"unknown method {method}"}
         try:
-            result = await self._answer(method, params)
+            result = await self._on_request(method, params)
         except Exception as trouble:  # whatever it was: the other side waits for an answer
             result, error = None, {"code": FAILED, "message": f"{type(trouble).__name__}: {trouble}"}
         with suppress(CliDied):

@@ -2,8 +2,8 @@
 
     tool_relay.py SOCKET
 
-Run as a file of its own; it imports nothing of Moot. Who calls was settled when the socket was made: it belongs to one
-agent's process, in a folder that only the owner can enter.
+Run as a script; it imports nothing of Moot. It needs no authentication: the socket belongs to one agent's process, in a
+folder that only the owner can enter.
 """
 
 import os

@@ -1,7 +1,7 @@
 """A socket on which one process's Moot tools are served, for agents that start MCP servers themselves (ACP).
 
-Above: acp.py. Below: tool_server.py answers; tool_relay.py is what the agent starts. No token: the socket is in a
-folder of the owner's alone, and it speaks for exactly one agent.
+Above: acp.py. Below: tool_server.py answers; the agent starts tool_relay.py. No token is needed: only the owner can
+enter the socket's folder, and the socket serves exactly one agent.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from msgspec import DecodeError, json
 
-from moot.brains.command.driver import CliPlace
+from moot.brains.command.driver import CliSetup
 from moot.brains.command.program import tool_relay, tool_server
 from moot.model.json import JsonObject
 
@@ -25,33 +25,33 @@ MAX_PATH_BYTES: Final = 100
 
 
 class ToolSocket:
-    def __init__(self, place: CliPlace, folder: Path) -> None:
-        self._place = place
+    def __init__(self, setup: CliSetup, folder: Path) -> None:
+        self._setup = setup
         self.folder = folder
-        """Its own: a process in a sandbox sees this one, and no other agent's."""
+        """One per socket: a process in a sandbox sees this folder, and no other agent's."""
         self._path = folder / "s"
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._connections: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
 
     @classmethod
-    async def open(cls, place: CliPlace) -> "ToolSocket":
-        made = cls(place, _own_folder(place.run_folder))
+    async def open(cls, setup: CliSetup) -> "ToolSocket":
+        tool_socket = cls(setup, _own_folder(setup.run_folder))
         opening = asyncio.ensure_future(
-            asyncio.start_unix_server(made._accept, made._path, limit=MAX_LINE_BYTES)
+            asyncio.start_unix_server(tool_socket._accept, tool_socket._path, limit=MAX_LINE_BYTES)
         )
         try:
-            made._server = await asyncio.shield(opening)
+            tool_socket._server = await asyncio.shield(opening)
         except asyncio.CancelledError:
-            made._server = await opening
-            await made.close()
+            tool_socket._server = await opening
+            await tool_socket.close()
             raise
-        os.chmod(made._path, 0o600)
-        return made
+        os.chmod(tool_socket._path, 0o600)
+        return tool_socket
 
     @property
     def server(self) -> JsonObject:
-        """As ACP's `session/new` names an MCP server."""
+        """The MCP server, in the form of ACP's `session/new`."""
         words = ["-I", "-S", tool_relay.__file__, str(self._path)]
         return {"name": "moot", "command": sys.executable, "args": words, "env": []}
 
@@ -66,7 +66,7 @@ class ToolSocket:
             writer.transport.abort()
         await asyncio.gather(*reading, return_exceptions=True)
         self._path.unlink(missing_ok=True)
-        with suppress(OSError):  # somebody has put something there
+        with suppress(OSError):  # it is not empty
             self.folder.rmdir()
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -81,7 +81,9 @@ class ToolSocket:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            with suppress(ConnectionError, ValueError):  # it went, or sent a line that nobody would
+            with suppress(
+                ConnectionError, ValueError
+            ):  # the client went away, or sent a line that is too long
                 while line := await reader.readline():
                     with suppress(DecodeError):
                         message = json.decode(line)
@@ -95,7 +97,7 @@ class ToolSocket:
                 await writer.wait_closed()
 
     async def _answer(self, message: JsonObject, writer: asyncio.StreamWriter) -> None:
-        answer = await tool_server.respond(self._place, message)
+        answer = await tool_server.respond(self._setup, message)
         if answer is not None:
             with suppress(ConnectionError):
                 writer.write(json.encode(answer) + b"\n")
@@ -103,8 +105,8 @@ class ToolSocket:
 
 
 async def _stop_accepting(server: asyncio.Server) -> None:
-    """A connection that was accepted and not handed over yet when a server closes is never closed by asyncio: let it be
-    handed over before."""
+    """asyncio never closes a connection that was accepted but not yet handed over when its server closes. So accept no
+    more, and let those be handed over first."""
     loop = asyncio.get_running_loop()
     for listener in server.sockets:
         loop.remove_reader(listener.fileno())
@@ -113,7 +115,7 @@ async def _stop_accepting(server: asyncio.Server) -> None:
 
 
 def _own_folder(run: Path) -> Path:
-    """In the home's run folder; where that lies too deep for a socket, in a private one for temporary files."""
+    """In the home's run folder, or in a private temporary folder if that path is too long for a socket."""
     run.mkdir(mode=0o700, exist_ok=True)
     folder = run / uuid4().hex[:8]
     if len(os.fsencode(folder / "s")) > MAX_PATH_BYTES:
