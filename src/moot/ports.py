@@ -18,7 +18,7 @@ from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId
 from moot.model.message import ConversationGlance, Message, Revision, Summary
 from moot.model.moment import Moment
 from moot.model.participant import Host, Participant, Quota
-from moot.model.prompt import Answered, Prompt
+from moot.model.prompt import ModelAnswer, Prompt
 from moot.model.query import Query
 from moot.model.records.audit import AuditEntry, AuditQuery, ChainEnd
 from moot.model.records.outbox import AgentHome, LogFigures, OutboxDepth, OutboxRow
@@ -432,7 +432,7 @@ class Model(Protocol):
     name: str
     """As in moot.toml: `anthropic:MODEL`, `openai:MODEL`, `openai:MODEL@URL`."""
 
-    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> Answered:
+    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> ModelAnswer:
         """Text goes to `on_piece` as it comes. Cancelling closes the connection at once."""
         ...
 

@@ -12,13 +12,13 @@ import structlog
 from msgspec import Struct
 
 from moot.brains import code_row
-from moot.brains.code import AgentSpec, Think, never_asked
+from moot.brains.code import AgentSpec, Think, never_think
 from moot.brains.command import command_line
 from moot.brains.demo import DemoBrain, DemoModel
 from moot.brains.llm.brain import ModelBrain
 from moot.brains.llm.brain_string import make_model
 from moot.brains.llm.keys import KeyRing
-from moot.brains.llm.retry import Patience
+from moot.brains.llm.retry import Retries
 from moot.errors import BadSettings, BadValue, MootError
 from moot.host.clock import SystemClock
 from moot.host.presence import MachinePresence
@@ -307,7 +307,7 @@ def _demo(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
 
 def _code(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
     if row.watches:
-        return _spec(row, never_asked, watches=row.watches, watch=code_row.watch_of(row, home))
+        return _spec(row, never_think, watches=row.watches, watch=code_row.watch_of(row, home))
     return _spec(row, code_row.function_of(row, home))
 
 
@@ -350,7 +350,7 @@ def concerns(settings: Settings, home: Home, *, loads: Container[str] | None = N
             if kind is CODE and loads is not None and row.name not in loads:
                 code_row.look_for_function(row, home)
             elif has_model(row.brain):
-                model(row.brain, home, who=row.name)
+                model(row.brain, home, used_by=row.name)
             elif kind is not EXTERNAL:
                 spec(row, home)
             if is_cli(row.brain):
@@ -379,8 +379,8 @@ def _prompted(row: AgentSettings, home: Home, fast: bool) -> AgentSpec:
     """Thinks with a model. The model is made when it is first asked: a missing key is one turn's failure."""
     offer = _offer(row, home)
     thinking = ModelBrain(
-        lambda: model(row.brain, home, who=row.name),
-        _patience(),
+        lambda: model(row.brain, home, used_by=row.name),
+        _retries(),
         {tool.spec.name: tool for tool in offer.tools},
         (lambda text: text_calls(text).calls) if offer.text_form else None,
     )
@@ -430,19 +430,19 @@ def _offer(row: AgentSettings, home: Home) -> Offer:
 
 
 @cache
-def _patience() -> Patience:
+def _retries() -> Retries:
     """One for the process: it remembers which endpoints are in trouble."""
-    return Patience(SystemClock())
+    return Retries(SystemClock())
 
 
-def model(brain: str, home: Home, *, who: str = "") -> Model:
+def model(brain: str, home: Home, *, used_by: str = "") -> Model:
     """What a brain string of moot.toml names. Its key is looked for now, its library when it is first asked."""
     if kind_of(brain) is DEMO:
         return DemoModel()
-    return make_model(brain, keys=KeyRing(os.environ, home.keys), environ=os.environ, who=who)
+    return make_model(brain, keys=KeyRing(os.environ, home.keys), environ=os.environ, used_by=used_by)
 
 
 def summing_model(settings: Settings, home: Home) -> Model | None:
     """What sums up long conversations, if anything is set for it."""
     brain = settings.context.summary_brain
-    return model(brain, home, who="context.summary_brain") if brain else None
+    return model(brain, home, used_by="context.summary_brain") if brain else None

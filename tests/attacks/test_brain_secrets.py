@@ -13,8 +13,8 @@ from moot.brains.code import AgentSpec
 from moot.brains.demo import DemoModel
 from moot.brains.llm.brain import NoAnswer
 from moot.brains.llm.endpoint import ModelEndpoint
-from moot.brains.llm.provider_errors import recognised
-from moot.brains.llm.retry import Patience
+from moot.brains.llm.provider_errors import trouble_of
+from moot.brains.llm.retry import Retries
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.errors import BadSettings
 from moot.flow import summarise
@@ -236,11 +236,11 @@ class NoSuchModel(Exception):
 async def test_no_trouble_with_a_model_says_which_it_is(provider: str) -> None:
     """The sentence becomes a notice that everybody in the conversation reads."""
     own = ModelEndpoint(provider, provider, SECRET, "http://10.0.0.5/v1", provider, None, True, 5.0, 100)
-    unknown = recognised(NoSuchModel(), own, Usage())
+    unknown = trouble_of(NoSuchModel(), own, Usage())
     assert unknown.kind is TroubleKind.UNKNOWN_MODEL
     assert SECRET not in unknown.sentence
     async with talking(provider, Answer("no", fault=Fault.STORM), model=SECRET) as here:
-        patience = Patience(SystemClock(), first_pause=0.001)
+        patience = Retries(SystemClock(), first_pause=0.001)
         troubles = []
         for _ in range(3):
             with pytest.raises(ModelTrouble) as failed:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from moot import Hub, wiring
-from moot.brains.llm.retry import Patience
+from moot.brains.llm.retry import Retries
 from moot.host.clock import SystemClock
 from moot.settings import Home, load
 from moot.testing import ManualClock
@@ -75,8 +75,8 @@ def on_disk() -> Iterator[Path]:
 @pytest.fixture
 def make_team(on_disk: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     # A breaker opened by one test is not the next one's; how long the pauses are is tests/unit/brains/test_patience.py.
-    patience = Patience(SystemClock(), first_pause=0.02)
-    monkeypatch.setattr(wiring, "_patience", lambda: patience)
+    patience = Retries(SystemClock(), first_pause=0.02)
+    monkeypatch.setattr(wiring, "_retries", lambda: patience)
 
     @asynccontextmanager
     async def made(script: Script) -> AsyncIterator[Team]:
@@ -346,9 +346,9 @@ from tempfile import TemporaryDirectory
 from moot import Hub, wiring
 from moot.brains.code import AgentSpec
 from moot.brains.llm.brain import ModelBrain
-from moot.brains.llm.retry import Patience
+from moot.brains.llm.retry import Retries
 from moot.host.clock import SystemClock
-from moot.model.prompt import Answered, ToolCall, ToolResult, ToolSpec, Offered
+from moot.model.prompt import ModelAnswer, ToolCall, ToolResult, ToolSpec, Offered
 
 class Counter:
     def __init__(self, path, idempotent):
@@ -364,12 +364,12 @@ class Model:
     async def close(self): ...
     async def complete(self, prompt, said):
         if any(line.answers for line in prompt.lines):
-            return Answered("all counted")
-        return Answered("", calls=(ToolCall("c1", "counter", "{}"),))
+            return ModelAnswer("all counted")
+        return ModelAnswer("", calls=(ToolCall("c1", "counter", "{}"),))
 
 async def main(home, idempotent):
     tool = Counter(Path(home) / "ran", idempotent)
-    brain = ModelBrain(Model, Patience(SystemClock()), {"counter": tool})
+    brain = ModelBrain(Model, Retries(SystemClock()), {"counter": tool})
     spec = AgentSpec("ann", brain.think, prompted=True, offered=Offered((tool.spec,)))
     async with Hub.open(home, agents=[spec]) as hub:
         receipt = await hub.send("ann", "count", idempotency_key="once")

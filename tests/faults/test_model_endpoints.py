@@ -14,10 +14,10 @@ import openai
 import pytest
 from msgspec import structs
 
-from moot.brains.llm.retry import ATTEMPTS, Patience
+from moot.brains.llm.retry import MAX_ATTEMPTS, Retries
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 from moot.host.clock import SystemClock
-from moot.model.prompt import Answered
+from moot.model.prompt import ModelAnswer
 from moot.testing.fake_llm import PASS_VARIANTS, Answer, FakeLLM, Fault, Script, storm
 from tests.support.talking import PROVIDERS, Talk, prompt_of, talking
 from tests.support.waiting import PATIENCE
@@ -31,13 +31,13 @@ LOADED = (anthropic, openai)
 """Loading them takes longer than some of the time-outs here."""
 
 
-async def patiently(here: Talk, seconds: float = UNHURRIED) -> Answered:
+async def patiently(here: Talk, seconds: float = UNHURRIED) -> ModelAnswer:
     """Ask as a brain does; never longer than the promise."""
     clock = SystemClock()
-    patience = Patience(clock, first_pause=0.02)
+    retries = Retries(clock, first_pause=0.02)
     begun = time.monotonic()
     try:
-        return await patience.complete(
+        return await retries.complete(
             here.model, prompt_of("hello"), here.ear, deadline=clock.now() + seconds
         )
     finally:
@@ -47,21 +47,21 @@ async def patiently(here: Talk, seconds: float = UNHURRIED) -> Answered:
 DRIPS_ON = Answer(WORDS, fault=Fault.DRIP, seconds=IDLE / 5)
 """Never silent for long and never done: what ends it is the turn's own time."""
 BROKEN = [
-    (Answer(WORDS, fault=Fault.SLOW_START), TroubleKind.TIMEOUT, ATTEMPTS),
-    (Answer(WORDS, fault=Fault.HANG), TroubleKind.TIMEOUT, ATTEMPTS),
+    (Answer(WORDS, fault=Fault.SLOW_START), TroubleKind.TIMEOUT, MAX_ATTEMPTS),
+    (Answer(WORDS, fault=Fault.HANG), TroubleKind.TIMEOUT, MAX_ATTEMPTS),
     (Answer(WORDS, fault=Fault.STALL), TroubleKind.TIMEOUT, 1),
-    (Answer(WORDS, fault=Fault.DRIP), TroubleKind.TIMEOUT, ATTEMPTS),
+    (Answer(WORDS, fault=Fault.DRIP), TroubleKind.TIMEOUT, MAX_ATTEMPTS),
     (DRIPS_ON, TroubleKind.TIMEOUT, 1),
     (Answer(WORDS, fault=Fault.RESET), TroubleKind.CONNECTION, 1),
     (Answer(WORDS, fault=Fault.TRUNCATED), TroubleKind.CONNECTION, 1),
-    (Answer(WORDS, fault=Fault.HTML), TroubleKind.BAD_ANSWER, ATTEMPTS),
+    (Answer(WORDS, fault=Fault.HTML), TroubleKind.BAD_ANSWER, MAX_ATTEMPTS),
     (Answer(WORDS, fault=Fault.BAD_UTF8), TroubleKind.BAD_ANSWER, 1),
     (Answer(WORDS, fault=Fault.HUGE_BODY), TroubleKind.BAD_ANSWER, 1),
     (Answer(WORDS, fault=Fault.GZIP_BOMB, size=1 << 30), TroubleKind.BAD_ANSWER, 1),
-    (Answer(WORDS, fault=Fault.RATE_LIMITED, retry_after="0.05"), TroubleKind.RATE_LIMITED, ATTEMPTS),
+    (Answer(WORDS, fault=Fault.RATE_LIMITED, retry_after="0.05"), TroubleKind.RATE_LIMITED, MAX_ATTEMPTS),
     (Answer(WORDS, fault=Fault.RATE_LIMITED, retry_after="60"), TroubleKind.RATE_LIMITED, 1),
-    (Answer(WORDS, fault=Fault.STORM, status=500), TroubleKind.OVERLOADED, ATTEMPTS),
-    (Answer(WORDS, fault=Fault.STORM, status=529), TroubleKind.OVERLOADED, ATTEMPTS),
+    (Answer(WORDS, fault=Fault.STORM, status=500), TroubleKind.OVERLOADED, MAX_ATTEMPTS),
+    (Answer(WORDS, fault=Fault.STORM, status=529), TroubleKind.OVERLOADED, MAX_ATTEMPTS),
     (Answer(WORDS, fault=Fault.STREAM_ERROR), TroubleKind.OVERLOADED, 1),
     (Answer(WORDS, fault=Fault.BAD_KEY), TroubleKind.AUTH, 1),
     (Answer(WORDS, fault=Fault.TOO_LONG), TroubleKind.TOO_LONG, 1),
@@ -126,7 +126,7 @@ async def test_a_storm_that_passes_costs_attempts_and_no_answer(provider: str) -
     async with talking(provider, storm(2, Answer(WORDS))) as here:
         answered = await patiently(here)
     assert answered.text == WORDS
-    assert answered.usage.calls == len(here.llm.requests) == ATTEMPTS
+    assert answered.usage.calls == len(here.llm.requests) == MAX_ATTEMPTS
     assert all(b.at - a.at >= 0.01 for a, b in pairwise(here.llm.requests)), "after a pause"
 
 
@@ -169,10 +169,10 @@ async def test_cancelling_in_the_middle_of_patience_closes_the_connection(provid
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_five_failures_open_the_breaker_and_others_are_not_touched(provider: str) -> None:
     clock = SystemClock()
-    patience = Patience(clock, first_pause=0.01)
+    retries = Retries(clock, first_pause=0.01)
 
-    async def ask(here: Talk) -> Answered:
-        return await patience.complete(
+    async def ask(here: Talk) -> ModelAnswer:
+        return await retries.complete(
             here.model, prompt_of("hello"), here.ear, deadline=clock.now() + UNHURRIED
         )
 

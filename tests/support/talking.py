@@ -7,7 +7,7 @@ from pathlib import Path
 
 from moot.brains.llm.brain_string import make_model
 from moot.brains.llm.keys import KeyRing
-from moot.model.prompt import Answered, Prompt, PromptLine
+from moot.model.prompt import ModelAnswer, Prompt, PromptLine
 from moot.ports import Model
 from moot.testing.fake_llm import FakeLLM, Request, Script
 
@@ -42,7 +42,7 @@ class Talk:
         self.model = model
         self.ear = Ear()
 
-    async def ask(self, prompt: Prompt | str = "hello") -> Answered:
+    async def ask(self, prompt: Prompt | str = "hello") -> ModelAnswer:
         return await self.model.complete(prompt_of(prompt), self.ear)
 
     @property

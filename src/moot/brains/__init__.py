@@ -1,1 +1,1 @@
-"""Who thinks: the demo brain, decorated functions; models and coding CLIs come beside them."""
+"""Brains: the demo brain, decorated functions, models (llm/) and coding CLIs (command/)."""

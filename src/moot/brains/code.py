@@ -13,12 +13,12 @@ from moot.model.prompt import Offered
 from moot.rules.budgets import AgentBudget, BudgetsAbove, nobody_above
 
 Think = Callable[[HostedTurn], Awaitable[str | None]]
-"""Somebody's function reads what every turn has (`AgentTurn`); a model's brain also needs the rest."""
+"""A user's function needs only what every turn has (`AgentTurn`); a model's brain also needs the rest."""
 Close = Callable[[], Coroutine[object, object, None]]
 
 
 async def nothing_to_close() -> None:
-    """Most functions hold nothing that would have to be let go."""
+    """Most functions hold nothing that has to be closed."""
 
 
 class CodeBrain:
@@ -28,7 +28,9 @@ class CodeBrain:
         self.close = close
 
     async def think(self, turn: AgentTurn) -> str | None:
-        reply = await self._think(cast(HostedTurn, turn))  # run outside it is a function, which needs no more
+        reply = await self._think(
+            cast(HostedTurn, turn)
+        )  # an agent outside the host is a function, which needs only AgentTurn
         if reply is not None and not isinstance(reply, str):
             raise TypeError(f"an agent must return text, PASS or None, not {type(reply).__name__}")
         return reply
@@ -48,18 +50,18 @@ class AgentSpec(Struct, frozen=True):
     on_busy: str = "queue"
     project: str | None = None
     brain: str = ""
-    """What made it, where that is worth a mark on its messages (`demo/1`). Everybody who reads them sees it."""
+    """A mark on its messages that says what made them (`demo/1`), visible to every reader; empty for none."""
     prompted: bool = False
     """It thinks with a model: its window moves in blocks, so that the provider's cache can hit."""
     offered: Offered = Offered()
     close: Close = nothing_to_close
     """Called when its host stops."""
     budget: AgentBudget | None = None
-    """What it may spend on a day; None where its thinking costs nothing."""
+    """What it may spend on a day; None if its thinking costs nothing."""
     budgets_above: BudgetsAbove = nobody_above
-    """Of those that started it, and whose budgets it spends from too."""
+    """The budgets of the agents that started it: it spends from them too."""
     one_at_a_time: bool = False
-    """Whatever `concurrency` says."""
+    """It gets one turn at a time, whatever `concurrency` says."""
     watches: tuple[str, ...] = ()
     """Of a supervisor: the agents it watches; `*` for all."""
     watch: Watch | None = None
@@ -74,7 +76,7 @@ class AgentSpec(Struct, frozen=True):
 
 
 def refuse_unless_async(name: str, think: object) -> None:
-    """A plain `def` would only be noticed when its first turn failed."""
+    """Otherwise a plain `def` would only be noticed when its first turn fails."""
     inner = inspect.unwrap(think) if callable(think) else think
     called = inner if inspect.isroutine(inner) else getattr(inner, "__call__", inner)  # noqa: B004  what is awaited
     if any(map(inspect.iscoroutinefunction, (think, inner, called))):
@@ -90,47 +92,47 @@ def refuse_unless_async(name: str, think: object) -> None:
         fix = (f"async def {function}(turn): …",)
     else:
         title, fix = f"{think!r} is not a function", ("async def NAME(turn): …",)
-    raise BadValue(f"agent {name}: {title}", detail=_place(inner), fix=fix)
+    raise BadValue(f"agent {name}: {title}", detail=_location(inner), fix=fix)
 
 
 def missing_in(source: bytes, module: str, attribute: str) -> str:
-    """Why a module cannot give an agent's function, as far as its text tells; empty where it may. Nothing is run."""
+    """Why a module has no such attribute, judged by its source text; empty if it may have one. Nothing is run."""
     try:
-        read = ast.parse(source)
+        tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
         return f"{type(error).__name__}: {error}"
-    bound = {"*", "__getattr__", attribute}
-    for node in ast.walk(read):
+    wanted = {"*", "__getattr__", attribute}
+    for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found = {name}
+                names_bound = {name}
             case ast.Name(id=name, ctx=ast.Store()):
-                found = {name}
+                names_bound = {name}
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                found = {each.asname or each.name.partition(".")[0] for each in names}
+                names_bound = {item.asname or item.name.partition(".")[0] for item in names}
             case ast.Call(func=ast.Name(id="globals" | "setattr" | "exec")):
                 return ""
             case _:
                 continue
-        if found & bound:
+        if names_bound & wanted:
             return ""
     return f"module {module!r} has no attribute {attribute!r}"
 
 
-def _place(function: object) -> str:
+def _location(function: object) -> str:
     code = getattr(function, "__code__", None)
     return f"it is defined in {code.co_filename}, line {code.co_firstlineno}" if code is not None else ""
 
 
 def refuse_undecorated(agents: Sequence[object]) -> None:
-    """What is given to `Hub.open` or `Hub.connect` as an agent has to be one."""
-    for each in agents:
-        if not isinstance(each, AgentSpec):
-            name = getattr(each, "__name__", repr(each))
+    """Raise BadValue unless everything given to `Hub.open` or `Hub.connect` as `agents=` is an agent."""
+    for item in agents:
+        if not isinstance(item, AgentSpec):
+            name = getattr(item, "__name__", repr(item))
             raise BadValue(
                 f"{name} is not an agent yet",
-                detail=_place(each) if callable(each) else "agents= takes functions decorated with @agent",
-                fix=(f'put @agent("{name}") above it',) if callable(each) else ("agents=[…]",),
+                detail=_location(item) if callable(item) else "agents= takes functions decorated with @agent",
+                fix=(f'put @agent("{name}") above it',) if callable(item) else ("agents=[…]",),
             )
 
 
@@ -165,8 +167,8 @@ def agent(  # noqa: PLR0913  each is a setting an agent may have
     return decorate
 
 
-async def never_asked(turn: HostedTurn) -> str | None:
-    """How a supervisor thinks: it gets no turns."""
+async def never_think(turn: HostedTurn) -> str | None:
+    """The function of a supervisor, which gets no turns."""
     raise AssertionError(f"{turn.agent} only watches, and was given a turn")
 
 
@@ -183,7 +185,7 @@ def supervisor(
     def decorate(watch: Watch) -> AgentSpec:
         refuse_unless_async(name, watch)
         return AgentSpec(
-            name=name, think=never_asked, role=role, display=display, watches=tuple(watches), watch=watch
+            name=name, think=never_think, role=role, display=display, watches=tuple(watches), watch=watch
         )
 
     return decorate

@@ -1,6 +1,6 @@
 """The function of a row of moot.toml whose brain is `code:module:attr`.
 
-Above: wiring. Below: code_module.py finds it; here stands what is said where it does not.
+Above: wiring. Below: code_module.py finds the function. Here: the error if it does not.
 """
 
 from pathlib import Path
@@ -14,14 +14,14 @@ from moot.settings import AgentSettings, Home
 
 
 def function_of(row: AgentSettings, home: Home) -> Think:
-    """`module:attr`, as code_module.py finds it."""
-    found = _loaded(row, home)
-    if isinstance(found, AgentSpec) and found.watch is not None:
+    """The function of an agent that speaks."""
+    loaded = _load(row, home)
+    if isinstance(loaded, AgentSpec) and loaded.watch is not None:
         raise _unloadable(row, home, "it is a supervisor, and the row has no watches")
-    return found.think if isinstance(found, AgentSpec) else cast(Think, found)
+    return loaded.think if isinstance(loaded, AgentSpec) else cast(Think, loaded)
 
 
-def _loaded(row: AgentSettings, home: Home) -> object:
+def _load(row: AgentSettings, home: Home) -> object:
     module, _, attribute = row.brain.removeprefix("code:").partition(":")
     try:
         return code_module.load(_project(row, home), module, attribute)
@@ -30,18 +30,18 @@ def _loaded(row: AgentSettings, home: Home) -> object:
 
 
 def watch_of(row: AgentSettings, home: Home) -> Watch:
-    """The same for a supervisor."""
-    found = _loaded(row, home)
-    if isinstance(found, AgentSpec):
-        if found.watch is None:
+    """The function of a supervisor."""
+    loaded = _load(row, home)
+    if isinstance(loaded, AgentSpec):
+        if loaded.watch is None:
             raise _unloadable(row, home, "it is an agent that speaks, and the row says that it watches")
-        return found.watch
-    refuse_unless_async(row.name, found)
-    return cast(Watch, found)
+        return loaded.watch
+    refuse_unless_async(row.name, loaded)
+    return cast(Watch, loaded)
 
 
 def look_for_function(row: AgentSettings, home: Home) -> None:
-    """Whether the module of a `code:` brain is there and seems to have its function; nothing of it is run."""
+    """Raise BadValue unless the module exists and seems to have the function. Nothing of it is run."""
     module, _, attribute = row.brain.removeprefix("code:").partition(":")
     try:
         code_module.look(_project(row, home), module, attribute)

@@ -1,8 +1,8 @@
 """The demo brain: scripted, deterministic, and marked as such on every message. No model is called.
 
-It quotes the words it was given, speaks in its role, mentions the peer whose role fits them, and otherwise passes.
-Asked to by its name it misbehaves: `flaky` fails, `slow` outstays its welcome, `thanks-…` thanks without end.
-With a role of the help desk it plays its part there (demo_desk.py).
+It quotes the question, speaks in its role, mentions the peer whose role fits best, and otherwise passes. Some names
+make it misbehave on purpose: `flaky` fails, `slow` exceeds its time, `thanks-…` thanks without end. With a role of the
+help desk it plays its part there (demo_desk.py).
 """
 
 import asyncio
@@ -13,23 +13,23 @@ from hashlib import sha256
 from moot.brain import HostedTurn
 from moot.brains.demo_desk import PARTS
 from moot.brains.demo_roles import ANY, best, next_after, trade_of
-from moot.model.prompt import Answered, Prompt
+from moot.model.prompt import ModelAnswer, Prompt
 from moot.rules.words.silence import PASS
 
 WORDS_PER_SECOND = 25
-READING_SECONDS = 0.3
-"""Before the first word, or the pass, so that one sees who is thinking."""
-BREATH = 4
-"""Words' worth of time behind a sentence."""
-QUOTED = 60
-QUOTES = 12
+THINK_SECONDS = 0.3
+"""Before the first word or the pass, so that a reader sees who is thinking."""
+SENTENCE_PAUSE_WORDS = 4
+"""The pause after a sentence, in words."""
+MAX_QUOTE_CHARACTERS = 60
+MAX_QUOTES = 12
 
 OPENINGS = (
     "You asked about {quote}. {seen} I would {would}",
     "On {quote}: {seen} I would {would}",
     "So, {quote}. {seen} I would {would}",
 )
-_LEAD = re.compile(
+_INTRODUCTION = re.compile(
     r"(?:(?:and|hey|hi|now|okay|ok|please|so|then|well)\b[,\s]*"
     r"|(?:how|what)\s+about\s+"
     r"|(?:analy[sz]e|check|compare|discuss|draft|explain|review|summari[sz]e|write)\s+(?:(?:me|us)\s+)?)+",
@@ -51,12 +51,14 @@ class DemoBrain:
         if turn.agent == "slow":
             await asyncio.sleep(3600)
         reply = await self._reply(turn)
-        await self._wait(READING_SECONDS)
+        await self._wait(THINK_SECONDS)
         if reply == PASS:
             return PASS
         for word in reply.split(" "):
             await turn.say(word if not turn.said else f" {word}")
-            await self._wait((BREATH if word.endswith((".", ":", "?")) else 1) / WORDS_PER_SECOND)
+            await self._wait(
+                (SENTENCE_PAUSE_WORDS if word.endswith((".", ":", "?")) else 1) / WORDS_PER_SECOND
+            )
         return None
 
     async def _wait(self, seconds: float) -> None:
@@ -69,7 +71,7 @@ class DemoBrain:
         if turn.role in PARTS:
             return await PARTS[turn.role](turn)
         roles = await _roles(turn)
-        if not turn.must_answer and turn.conversation.kind != "direct" and not _is_its_own(turn, roles):
+        if not turn.must_answer and turn.conversation.kind != "direct" and not _is_best_suited(turn, roles):
             return PASS
         if turn.trigger.kind == "human":
             opening = self._opening(turn)
@@ -95,27 +97,27 @@ class DemoBrain:
 
 
 class DemoModel:
-    """The demo brain where a model is asked for: sums up by quoting the first words of what was said."""
+    """The demo brain in place of a model: it summarises by quoting the first words of each message."""
 
     name = "demo"
     _framed = re.compile(r'^\[From (\w+)(?: "([^"]+)")?\]: #(\d+) <[0-9a-f]+>\n([^\n]*)', re.MULTILINE)
 
-    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> Answered:
+    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> ModelAnswer:
         content = prompt.lines[-1].content if prompt.lines else ""
         quotes = [
             f"{name or kind}: {_short(text)}"
-            for kind, name, _, text in self._framed.findall(content)[-QUOTES:]
+            for kind, name, _, text in self._framed.findall(content)[-MAX_QUOTES:]
         ]
         text = f"A demo summary, made by quoting: {'; '.join(quotes)}." if quotes else "Nothing was said."
         await on_piece(text)
-        return Answered(text)
+        return ModelAnswer(text)
 
     async def close(self) -> None:
-        """There is nothing to let go."""
+        """It holds nothing."""
 
 
 async def _roles(turn: HostedTurn) -> dict[str, str]:
-    """The agents here who can be reached now, this one among them: name → role, in the order they joined."""
+    """The agents of the conversation that can be reached now, and this one: name → role, in the order they joined."""
     here = [seat.name for seat in turn.conversation.participants if seat.kind == "agent"]
     rows = [await turn.hub.agents.get(name) for name in here]
     return {
@@ -125,19 +127,19 @@ async def _roles(turn: HostedTurn) -> dict[str, str]:
     }
 
 
-def _is_its_own(turn: HostedTurn, roles: Mapping[str, str]) -> bool:
-    """A person asked nobody in particular and nobody has answered yet: it is for the one whom the words suit
-    best; where they suit none, for whoever is asked first."""
+def _is_best_suited(turn: HostedTurn, roles: Mapping[str, str]) -> bool:
+    """A person asked nobody in particular and nobody has answered yet: the agent whose role fits the words best
+    answers; if no role fits, the first one that is polled."""
     if turn.reason != "poll" or turn.trigger.kind != "human" or turn.trigger.mentions:
         return False
-    if any(heard.seq > turn.trigger.seq and heard.kind == "agent" for heard in turn.messages):
+    if any(message.seq > turn.trigger.seq and message.kind == "agent" for message in turn.messages):
         return False
     return best(turn.text, roles) in (None, turn.agent)
 
 
 def _peer(turn: HostedTurn, roles: Mapping[str, str]) -> str | None:
-    """Whom to call: the peer whom the words suit best, or the one whose trade takes over from this one's.
-    Nobody where the message called others too."""
+    """The peer to mention: the one whose role fits the words best, or whose trade takes over from this agent's.
+    None if the message mentioned others too."""
     if turn.conversation.kind == "direct" or len(turn.trigger.mentions) > 1:
         return None
     peers = {name: role for name, role in roles.items() if name != turn.agent}
@@ -145,7 +147,7 @@ def _peer(turn: HostedTurn, roles: Mapping[str, str]) -> str | None:
 
 
 def _thanks(turn: HostedTurn) -> str:
-    """Polite without end: for showing how a brake ends it."""
+    """Thank the other agent without end, to show how a brake stops it."""
     others = [
         seat.name
         for seat in turn.conversation.participants
@@ -158,13 +160,15 @@ def _thanks(turn: HostedTurn) -> str:
 def _short(text: str) -> str:
     """The person's own words, without the names, shortened."""
     words = _bare(text)
-    return words if len(words) <= QUOTED else words[:QUOTED].rsplit(" ", 1)[0] + " …"
+    return (
+        words if len(words) <= MAX_QUOTE_CHARACTERS else words[:MAX_QUOTE_CHARACTERS].rsplit(" ", 1)[0] + " …"
+    )
 
 
 def _topic(text: str) -> str:
-    """What they are about: as the person wrote it, without the "please" and the "analyze" before it."""
+    """The subject of the request, as the person wrote it, without the "please" and the "analyze" before it."""
     words = _bare(text)
-    lead = _LEAD.match(words)
+    lead = _INTRODUCTION.match(words)
     return _short(words[lead.end() :] if lead else words) or _short(words)
 
 

@@ -1,8 +1,8 @@
 """A help desk of three demo agents, for `moot demo --tour support`: what each does with what comes to it.
 
 A customer's question is escalated over a link, delegated down another, worked on in a conversation of its own, reported
-back and answered. Everything is done through `turn.hub`, by the very acts that the tools of a model's brain stand for;
-who plays which part is said by the role, word for word. Above: demo.py. Not here: who may, which the hub decides.
+back and answered. Everything is done through `turn.hub`, by the same verbs that a model's tools use; an agent's role,
+word for word, says which part it plays. Above: demo.py. Not here: permissions, which the hub decides.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ Part = Callable[[HostedTurn], Awaitable[str]]
 
 
 async def desk(turn: HostedTurn) -> str:
-    """Takes the customer's question up, and its answer down."""
+    """Passes the customer's question to the lead, and the answer back to the customer."""
     if turn.trigger.kind == "human":
         lead = await _colleague(turn, LEAD)
         await turn.hub.send(
@@ -43,7 +43,7 @@ async def desk(turn: HostedTurn) -> str:
 
 
 async def lead(turn: HostedTurn) -> str:
-    """Hands what is escalated to an engineer, and tells the desk what came of it."""
+    """Delegates what is escalated to an engineer, and tells the desk the result."""
     if turn.trigger.intent == "escalate":
         engineer = await _colleague(turn, ENGINEER)
         await turn.hub.delegate(engineer, f"Find the cause and fix it: {turn.text}", deadline_seconds=600)
@@ -61,7 +61,7 @@ async def lead(turn: HostedTurn) -> str:
 
 
 async def engineer(turn: HostedTurn) -> str:
-    """Works on a task in its own conversation, says how far it is, and ends it with what it found."""
+    """Works on a task in its own conversation, reports progress, and ends it with the result."""
     if turn.reason != "task":
         return PASS
     await turn.hub.post(

@@ -1,7 +1,7 @@
-"""The trades the demo brain can play: by which words a role is known, which questions are its own, what it says.
+"""The trades the demo brain can play: the words that identify a role, the questions that suit it, what it says.
 
-Above: brains/demo.py puts sentences together from these. Below: nothing.
-Not here: who may speak. A trade only tells which of the people present a question suits best.
+Above: brains/demo.py builds sentences from these. Below: nothing.
+Not here: who may speak. A trade only says which of the agents present a question suits best.
 """
 
 import re
@@ -156,16 +156,16 @@ ANY: Final = Trade(
     ),
     adds=("{quote}: what is known, what is not, and what to do first.",),
 )
-"""Who has none of the trades speaks in general."""
+"""For a role that is none of the trades."""
 
 
 def words_of(text: str) -> list[str]:
-    """Lower case, without the @names: being called is no matter of what the question is about."""
+    """Lower case, without @names: they say nothing about the subject of a question."""
     return re.findall(r"\w+", re.sub(r"@\S+", " ", text).lower())
 
 
 def trade_of(role: str, name: str = "") -> Trade:
-    """By the role; where that says nothing, by the name."""
+    """By the role; if that names no trade, by the name."""
     for text in (role, name):
         for word in words_of(text):
             found = next((trade for trade in TRADES if word.startswith(trade.known_by)), None)
@@ -182,14 +182,14 @@ def fit(question: str, role: str, name: str = "") -> int:
 
 
 def best(question: str, roles: Mapping[str, str]) -> str | None:
-    """Of those who are here, name → role, whom the question suits best; nobody if it suits none."""
+    """The agent, out of name → role, whom the question suits best; None if it suits none."""
     fits = {name: fit(question, role, name) for name, role in roles.items()}
     found = max(fits, key=lambda name: fits[name], default=None)
     return found if found is not None and fits[found] else None
 
 
 def next_after(trade: Trade, roles: Mapping[str, str]) -> str | None:
-    """Of those who are here, the one whose trade takes over from this one."""
+    """The first agent, out of name → role, whose trade takes over from this one."""
     takers: Sequence[str] = [
         name for name, role in roles.items() if trade.then and trade_of(role, name).name == trade.then
     ]

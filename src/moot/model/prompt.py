@@ -103,7 +103,7 @@ class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
         )
 
 
-class Answered(Struct, frozen=True):
+class ModelAnswer(Struct, frozen=True):
     """A model's whole answer: its text, the tools it asks for, and what it cost."""
 
     text: str

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from moot.brains.llm.breaker import FAILURES, LONGEST_REST, REST_SECONDS, Breaker, Breakers, State
-from moot.brains.llm.retry import Patience
+from moot.brains.llm.breaker import FAILURES, MAX_REST_SECONDS, REST_SECONDS, Breaker, Breakers, State
+from moot.brains.llm.retry import Retries
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
-from moot.model.prompt import Answered, Prompt, PromptLine, Usage
+from moot.model.prompt import ModelAnswer, Prompt, PromptLine, Usage
 from moot.testing import ManualClock
 
 PROMPT = Prompt("", (PromptLine("user", "hello"),))
@@ -33,7 +33,7 @@ class Scripted:
     async def close(self) -> None:
         """It holds nothing."""
 
-    async def complete(self, prompt: Prompt, said: Say) -> Answered:
+    async def complete(self, prompt: Prompt, said: Say) -> ModelAnswer:
         self.asked.append(self.clock.now() if self.clock else 0.0)
         step = self._steps.pop(0) if len(self._steps) > 1 else self._steps[0]
         await said(self._says)
@@ -47,22 +47,22 @@ class Scripted:
             raise step
         if isinstance(step, TroubleKind):
             raise ModelTrouble(step, "on purpose", usage=Usage(calls=1, input_tokens=10))
-        return Answered(step, usage=Usage(calls=1, input_tokens=10, output_tokens=5))
+        return ModelAnswer(step, usage=Usage(calls=1, input_tokens=10, output_tokens=5))
 
 
 async def ignored(_: str) -> None: ...
 
 
 class World:
-    def __init__(self, chance: float = 0.0) -> None:
+    def __init__(self, random_fraction: float = 0.0) -> None:
         self.clock = ManualClock()
-        self.patience = Patience(self.clock, chance=lambda: chance)
+        self.retries = Retries(self.clock, random_fraction=lambda: random_fraction)
 
-    async def ask(self, model: Scripted, seconds: float = 60.0) -> Answered:
+    async def ask(self, model: Scripted, seconds: float = 60.0) -> ModelAnswer:
         """Time moves in steps of 50 ms until there is an answer."""
         model.clock = self.clock
         deadline = self.clock.now() + seconds
-        asking = asyncio.create_task(self.patience.complete(model, PROMPT, ignored, deadline=deadline))
+        asking = asyncio.create_task(self.retries.complete(model, PROMPT, ignored, deadline=deadline))
         while not asking.done():
             for _ in range(20):  # everything that can happen now
                 await asyncio.sleep(0)
@@ -97,10 +97,10 @@ async def test_after_three_attempts_it_is_told() -> None:
     assert trouble.usage.input_tokens == 30
 
 
-@pytest.mark.parametrize(("chance", "pauses"), [(0.0, [0.25, 0.5]), (1.0, [0.5, 1.0])])
-async def test_pauses_double_and_are_jittered(chance: float, pauses: list[float]) -> None:
+@pytest.mark.parametrize(("random_fraction", "pauses"), [(0.0, [0.25, 0.5]), (1.0, [0.5, 1.0])])
+async def test_pauses_double_and_are_jittered(random_fraction: float, pauses: list[float]) -> None:
     model = Scripted(OVERLOADED)
-    await failing(World(chance), model)
+    await failing(World(random_fraction), model)
     waited = [b - a for a, b in pairwise(model.asked)]
     assert waited == pytest.approx(pauses, abs=0.06)
 
@@ -162,8 +162,8 @@ async def test_an_error_of_the_listener_is_nobodys_trouble() -> None:
         raise KeyError("mine")
 
     with pytest.raises(KeyError):
-        await world.patience.complete(Scripted("well"), PROMPT, broken, deadline=world.clock.now() + 9)
-    assert world.patience.breakers.of("openai").state is State.CLOSED
+        await world.retries.complete(Scripted("well"), PROMPT, broken, deadline=world.clock.now() + 9)
+    assert world.retries.breakers.of("openai").state is State.CLOSED
 
 
 # --- the breaker ---------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ async def test_after_its_rest_one_attempt_tries_it() -> None:
         await failing(world, Scripted(OVERLOADED))
     await world.clock.advance(REST_SECONDS)
     assert (await world.ask(Scripted("well"))).text == "well"
-    assert world.patience.breakers.of("openai").state is State.CLOSED
+    assert world.retries.breakers.of("openai").state is State.CLOSED
 
 
 async def test_a_failed_try_doubles_the_rest() -> None:
@@ -218,12 +218,12 @@ def test_the_rest_has_an_end() -> None:
     now = 0.0
     breaker = Breaker(lambda: now)
     for _ in range(FAILURES + 10):
-        now += LONGEST_REST
+        now += MAX_REST_SECONDS
         with pytest.raises(ModelTrouble), breaker.attempt():
             raise ModelTrouble(OVERLOADED, "on purpose")
     with pytest.raises(ModelTrouble) as raised, breaker.attempt():
         pass
-    assert raised.value.retry_after == LONGEST_REST
+    assert raised.value.retry_after == MAX_REST_SECONDS
 
 
 def test_only_one_attempt_tries_at_a_time_and_a_cancelled_one_makes_room() -> None:

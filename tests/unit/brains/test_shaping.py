@@ -8,15 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.brains.llm.prices import LONG, PRICES, cost, price
-from moot.brains.llm.prompt_lines import BEGINNING, NO_RESULT, YOUR_TURN, arguments_of, merged, placed
-from moot.brains.llm.trouble import LONGEST_WAIT, TroubleKind, identifiers, kind_of, wait_asked
+from moot.brains.llm.prompt_lines import (
+    BEGINNING,
+    NO_RESULT,
+    YOUR_TURN,
+    arguments_of,
+    merge_lines,
+    repair_lines,
+)
+from moot.brains.llm.trouble import MAX_WAIT_SECONDS, TroubleKind, identifiers, kind_of, requested_wait
 from moot.model.prompt import Prompt, PromptLine, ToolCall, Usage
 
 CALL = ToolCall("c1", "look", "{}")
 
 
 def shown(*lines: PromptLine, stable: int = 0) -> list[str]:
-    return [place.line.content for place in placed(Prompt("", lines, stable=stable))]
+    return [place.line.content for place in repair_lines(Prompt("", lines, stable=stable))]
 
 
 def test_an_empty_list_becomes_one_the_provider_takes() -> None:
@@ -44,7 +51,7 @@ def test_a_missing_result_is_told_and_a_doubled_or_lost_one_is_text() -> None:
         PromptLine("user", "one", answers="c1"),
         PromptLine("user", "twice", answers="c1"),
     )
-    found = placed(Prompt("", lines))
+    found = repair_lines(Prompt("", lines))
     assert [(p.line.content, p.line.answers) for p in found] == [
         ("lost", ""),
         ("look", ""),
@@ -58,7 +65,7 @@ def test_a_missing_result_is_told_and_a_doubled_or_lost_one_is_text() -> None:
 @pytest.mark.parametrize(("stable", "marked"), [(0, []), (1, ["a"]), (2, ["a"]), (3, ["c"])])
 def test_the_mark_is_behind_the_last_stable_line_that_is_shown(stable: int, marked: list[str]) -> None:
     lines = (PromptLine("user", "a"), PromptLine("assistant", " "), PromptLine("user", "c"))
-    found = placed(Prompt("", lines, stable=stable))
+    found = repair_lines(Prompt("", lines, stable=stable))
     assert [place.line.content for place in found if place.marked] == marked
 
 
@@ -80,8 +87,8 @@ LINES = st.lists(
 
 @given(LINES, st.integers(0, 9))
 def test_whatever_the_list_is_a_provider_takes_it(lines: list[PromptLine], stable: int) -> None:
-    found = placed(Prompt("", tuple(lines), stable=stable))
-    turns = merged(found)
+    found = repair_lines(Prompt("", tuple(lines), stable=stable))
+    turns = merge_lines(found)
     roles = [turn.role for turn in turns]
     assert roles[0] == roles[-1] == "user"
     assert all(a != b for a, b in pairwise(roles))
@@ -170,7 +177,7 @@ def test_only_identifiers_of_a_server_are_repeated() -> None:
         ({"retry-after": "0.25"}, 0.25),
         ({"retry-after-ms": "1500"}, 1.5),
         ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, 30.0),
-        ({"retry-after": "99999999"}, LONGEST_WAIT),
+        ({"retry-after": "99999999"}, MAX_WAIT_SECONDS),
         ({"retry-after": "-5"}, 0.0),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),
@@ -179,4 +186,4 @@ def test_only_identifiers_of_a_server_are_repeated() -> None:
     ],
 )
 def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
-    assert wait_asked(headers, now=1792567650.0) == seconds
+    assert requested_wait(headers, now=1792567650.0) == seconds

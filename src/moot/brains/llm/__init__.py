@@ -1,16 +1,16 @@
-"""Language models behind the APIs of their makers: two adapters of the `Model` port, and what makes them bearable.
+"""Language models behind the APIs of their makers: two adapters of the `Model` port, with retries and bounds.
 
-    brain_string.py       brain strings → models; the providers' libraries are imported when a model is first asked
-    anthropic.py    Anthropic Messages
-    openai.py       OpenAI chat completions, and every server that is compatible with them
-    prompt_lines.py      the message list as providers accept it
-    transport.py         the one way out: no redirects, no packed bodies, nothing without a bound
-    endpoint.py     who is asked; provider_errors.py: what its failures are
-    answer.py      an answer as it comes in; attempt.py: asking once, and whose trouble it is
-    trouble.py      what went wrong, for people and for whoever tries again
-    retry.py     three attempts within a deadline; breaker.py: who fails often is left alone
-    keys.py         where keys come from, and that they are never shown
-    prices.py       what tokens cost
+    brain_string.py     brain strings → models; the providers' libraries are imported with the first request
+    anthropic.py        Anthropic Messages
+    openai.py           OpenAI chat completions, and every compatible server
+    prompt_lines.py     the message list as providers accept it
+    transport.py        all requests go through it: no redirects, no compressed bodies, everything bounded
+    endpoint.py         a provider's address and key; provider_errors.py: its failures
+    answer.py           an answer as it comes in; attempt.py: one request, and its failure
+    trouble.py          what went wrong, for people and for retry.py
+    retry.py            three attempts within a deadline; breaker.py: pauses for endpoints that fail often
+    keys.py             where keys come from, and how they stay hidden
+    prices.py           what tokens cost
 
 Above: brains that think with a model, and wiring. Below: ports. Not here: prompts, tools, turns.
 """

@@ -5,61 +5,61 @@ Above: the adapters feed it. Below: the prompt's values.
 
 from typing import Final
 
-from moot.model.prompt import Answered, ToolCall, Usage
+from moot.model.prompt import ModelAnswer, ToolCall, Usage
 
-MAX_TEXT: Final = 4 << 20
-"""In characters; a message may have far less."""
-MAX_ARGUMENTS: Final = 256 << 10
-"""Of all calls together. OpenAI's library joins their pieces anew for each one: it is slow with more."""
+MAX_TEXT_CHARACTERS: Final = 4 << 20
+"""A message may have far less."""
+MAX_ARGUMENT_CHARACTERS: Final = 256 << 10
+"""Of all calls together. OpenAI's library joins all pieces again for each new one, which is slow with more."""
 MAX_CALLS: Final = 256
 
 
-class TooMuch(Exception):
-    """More than is held for one answer."""
+class AnswerTooLarge(Exception):
+    """An answer exceeds one of the limits above."""
 
 
-class Hearing:
+class PartialAnswer:
     def __init__(self, model: str) -> None:
         self.usage = Usage(calls=1, model=model)
         self.cut = False
         self.is_whole = False
-        """The provider said that this was all."""
+        """The provider said that the answer is complete."""
         self.is_refused = False
         self._text: list[str] = []
         self._calls: dict[int, list[str]] = {}
-        self._heard = 0
-        self._weighed = 0
+        self._characters = 0
+        self._argument_characters = 0
 
-    def hear(self, text: str) -> str:
-        self._heard += len(text)
-        if self._heard > MAX_TEXT:
-            raise TooMuch
+    def add_text(self, text: str) -> str:
+        self._characters += len(text)
+        if self._characters > MAX_TEXT_CHARACTERS:
+            raise AnswerTooLarge
         self._text.append(text)
         return text
 
-    def call(self, place: int, identity: str, name: str) -> None:
+    def add_call(self, position: int, identity: str, name: str) -> None:
         if len(self._calls) >= MAX_CALLS:
-            raise TooMuch
-        self._calls[place] = [identity, name]
+            raise AnswerTooLarge
+        self._calls[position] = [identity, name]
 
-    def arguments(self, place: int, part: str) -> None:
-        self.weigh(part)
-        self._calls[place].append(part)
+    def add_arguments(self, position: int, part: str) -> None:
+        self.count_arguments(part)
+        self._calls[position].append(part)
 
-    def joined_call(self, identity: str, name: str, arguments: str) -> None:
-        """A call whose arguments were weighed piece by piece and joined elsewhere."""
-        self.call(len(self._calls), identity, name)
+    def add_whole_call(self, identity: str, name: str, arguments: str) -> None:
+        """A call whose arguments were counted piece by piece and joined elsewhere."""
+        self.add_call(len(self._calls), identity, name)
         self._calls[len(self._calls) - 1].append(arguments)
 
-    def answered(self) -> Answered:
+    def finished(self) -> ModelAnswer:
         calls = tuple(
             ToolCall(identity, name, "".join(parts) or "{}")
             for _, (identity, name, *parts) in sorted(self._calls.items())
         )
-        return Answered("".join(self._text), calls, self.usage, self.cut)
+        return ModelAnswer("".join(self._text), calls, self.usage, self.cut)
 
-    def weigh(self, arguments: str) -> None:
-        """Count what is held elsewhere until the end."""
-        self._weighed += len(arguments)
-        if self._weighed > MAX_ARGUMENTS:
-            raise TooMuch
+    def count_arguments(self, arguments: str) -> None:
+        """Count arguments that are kept elsewhere until the end."""
+        self._argument_characters += len(arguments)
+        if self._argument_characters > MAX_ARGUMENT_CHARACTERS:
+            raise AnswerTooLarge

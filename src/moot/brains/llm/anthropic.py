@@ -3,8 +3,8 @@
 Above: brain_string.py, which imports this module when a model is first asked. Below: attempt.py, prompt_lines.py,
 transport.py.
 
-Tool calls are put together here and not by the library's helper: that one raises when a model's arguments are no
-JSON, and repeats them in the error, where the port wants them as the model wrote them.
+Tool calls are joined here and not by the library: it raises an error that quotes the arguments if they are not JSON,
+and the port wants them as the model wrote them.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,18 +15,18 @@ from anthropic import AsyncAnthropic, omit
 from anthropic.types import RawMessageStreamEvent, TextBlockParam, ToolParam
 from msgspec import structs
 
-from moot.brains.llm.answer import Hearing
-from moot.brains.llm.attempt import Pieces, listen, look_up
+from moot.brains.llm.answer import PartialAnswer
+from moot.brains.llm.attempt import Pieces, query, read_answer
 from moot.brains.llm.endpoint import ModelEndpoint
 from moot.brains.llm.prices import cost
-from moot.brains.llm.prompt_lines import Placed, arguments_of, merged, placed
+from moot.brains.llm.prompt_lines import MarkedLine, arguments_of, merge_lines, repair_lines
 from moot.brains.llm.transport import new_client
 from moot.model.json import Json, JsonObject
-from moot.model.prompt import Answered, Prompt, Usage
+from moot.model.prompt import ModelAnswer, Prompt, Usage
 
 CACHED: Any = {"cache_control": {"type": "ephemeral"}}
 PAGE = 1000
-"""Models in one answer; no provider has as many."""
+"""Models in one answer; no provider has that many."""
 CUT_BY = ("max_tokens", "model_context_window_exceeded")
 
 
@@ -45,11 +45,11 @@ class AnthropicModel:
             self._client.messages
         )  # imports half of the library: here it does so in the maker's thread
 
-    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> Answered:
-        return await listen(self._endpoint, partial(self._pieces, prompt), on_piece)
+    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> ModelAnswer:
+        return await read_answer(self._endpoint, partial(self._pieces, prompt), on_piece)
 
     async def models(self) -> list[str]:
-        return await look_up(self._endpoint, self._listed())
+        return await query(self._endpoint, self._listed())
 
     async def close(self) -> None:
         await self._client.close()
@@ -57,7 +57,7 @@ class AnthropicModel:
     async def _listed(self) -> list[str]:
         return [model.id async for model in self._client.models.list(limit=PAGE)]
 
-    async def _pieces(self, prompt: Prompt, hearing: Hearing) -> Pieces:
+    async def _pieces(self, prompt: Prompt, answer: PartialAnswer) -> Pieces:
         async with await self._messages.create(
             model=self._endpoint.model,
             max_tokens=self._endpoint.max_tokens,
@@ -67,35 +67,35 @@ class AnthropicModel:
             stream=True,
         ) as stream:
             async for event in stream:
-                yield self._take(event, hearing)
+                yield self._take(event, answer)
 
-    def _take(self, event: RawMessageStreamEvent, hearing: Hearing) -> str:
+    def _take(self, event: RawMessageStreamEvent, answer: PartialAnswer) -> str:
         match event.type:
             case "message_start":
-                self._count(event.message.usage, hearing)
+                self._count(event.message.usage, answer)
             case "content_block_start":
                 if event.content_block.type == "tool_use":
-                    hearing.call(event.index, event.content_block.id, event.content_block.name)
+                    answer.add_call(event.index, event.content_block.id, event.content_block.name)
                 elif event.content_block.type == "text" and event.content_block.text:
-                    return hearing.hear(event.content_block.text)
+                    return answer.add_text(event.content_block.text)
             case "content_block_delta":
                 if event.delta.type == "text_delta":
-                    return hearing.hear(event.delta.text)
+                    return answer.add_text(event.delta.text)
                 if event.delta.type == "input_json_delta":
-                    hearing.arguments(event.index, event.delta.partial_json)
+                    answer.add_arguments(event.index, event.delta.partial_json)
             case "message_delta":
-                hearing.cut = event.delta.stop_reason in CUT_BY
-                hearing.is_refused = event.delta.stop_reason == "refusal"
-                self._count(event.usage, hearing)
+                answer.cut = event.delta.stop_reason in CUT_BY
+                answer.is_refused = event.delta.stop_reason == "refusal"
+                self._count(event.usage, answer)
             case "message_stop":
-                hearing.is_whole = True
+                answer.is_whole = True
             case _:
                 pass  # kinds of events that are not yet known
         return ""
 
-    def _count(self, reported: Any, hearing: Hearing) -> None:
-        """Totals so far; a number that is left out stands as it was. Here the three kinds of input add up."""
-        before = hearing.usage
+    def _count(self, reported: Any, answer: PartialAnswer) -> None:
+        """Totals so far; a number that is left out has not changed. The three kinds of input are added up here."""
+        before = answer.usage
         cached = _or(reported.cache_read_input_tokens, before.cached_tokens)
         written = _or(reported.cache_creation_input_tokens, before.written_tokens)
         plain_before = before.input_tokens - before.cached_tokens - before.written_tokens
@@ -107,7 +107,7 @@ class AnthropicModel:
             calls=1,
             model=self._endpoint.model,
         )
-        hearing.usage = structs.replace(usage, cost_usd=cost(usage, self._endpoint.model))
+        answer.usage = structs.replace(usage, cost_usd=cost(usage, self._endpoint.model))
 
 
 def _or(counted: int | None, before: int) -> int:
@@ -115,7 +115,7 @@ def _or(counted: int | None, before: int) -> int:
 
 
 def system(prompt: Prompt) -> list[TextBlockParam]:
-    """Behind the tools and the system prompt stands the first mark for the cache."""
+    """The first mark for the cache comes after the tools and the system prompt."""
     if not prompt.system.strip():
         return []
     return [{"type": "text", "text": prompt.system, "cache_control": CACHED["cache_control"]}]
@@ -132,14 +132,14 @@ def tools(prompt: Prompt) -> list[ToolParam]:
 
 
 def messages(prompt: Prompt) -> list[Json]:
-    """User and assistant by turns, the user first: what this provider insists on."""
+    """This provider requires user and assistant to alternate, the user first."""
     return [
         {"role": group.role, "content": [block for place in group.lines for block in _blocks(place)]}
-        for group in merged(placed(prompt))
+        for group in merge_lines(repair_lines(prompt))
     ]
 
 
-def _blocks(place: Placed) -> list[JsonObject]:
+def _blocks(place: MarkedLine) -> list[JsonObject]:
     line = place.line
     blocks: list[JsonObject] = []
     if line.answers:

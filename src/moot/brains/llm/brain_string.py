@@ -1,7 +1,7 @@
 """From a brain string to a model: `anthropic:MODEL`, `openai:MODEL`, `openai:MODEL@URL`.
 
-Above: wiring. Below: keys.py, and the adapters, which are imported when a model is first asked: their libraries take
-half a second to load, and most commands need neither.
+Above: wiring. Below: keys.py, and the adapters, which are imported with the first request: their libraries take half a
+second to load, and most commands need neither.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, as_holder, is_near
 from moot.brains.llm.trouble import TroubleKind
 from moot.errors import BadValue
 from moot.model.hint import Act, Hint
-from moot.model.prompt import Answered, Prompt
+from moot.model.prompt import ModelAnswer, Prompt
 from moot.ports import Catalogue, Model
 from moot.rules.brain_kinds import has_model
 
@@ -38,7 +38,7 @@ _FORM: Final = re.compile(r"(?P<provider>[a-z0-9]+):(?P<model>\S+?)(?:@(?P<url>h
 
 
 class BrainName(Struct, frozen=True):
-    """What a brain string says. `url` is empty for the provider's own address."""
+    """The parts of a brain string. `url` is empty for the provider's own address."""
 
     provider: str
     model: str
@@ -50,23 +50,23 @@ class BrainName(Struct, frozen=True):
 
     @property
     def endpoint(self) -> str:
-        """Models of one endpoint share its fate, and its breaker."""
+        """Models of one endpoint share its breaker."""
         return self.url or self.provider
 
 
 def parse_brain(brain: str) -> BrainName:
-    met = _FORM.fullmatch(brain.strip())
-    if met is None or met["provider"] not in OWN_URLS:
+    match = _FORM.fullmatch(brain.strip())
+    if match is None or match["provider"] not in OWN_URLS:
         raise BadValue(
-            f'"{_shown(brain)}" does not name a model',
+            f'"{_redact(brain)}" does not name a model',
             detail="expected anthropic:MODEL, openai:MODEL or openai:MODEL@URL",
             fix=('brain = "anthropic:claude-haiku-5-5"', 'brain = "openai:llama3@http://127.0.0.1:11434/v1"'),
         )
-    return BrainName(met["provider"], met["model"], _checked(met["url"] or ""))
+    return BrainName(match["provider"], match["model"], _check_url(match["url"] or ""))
 
 
 def is_model_brain(brain: str) -> bool:
-    """Whether a brain string is one of these at all."""
+    """Whether a brain string names a model."""
     return has_model(brain)
 
 
@@ -75,23 +75,23 @@ def make_model(
     *,
     keys: KeyRing,
     environ: Mapping[str, str] | None = None,
-    who: str = "",
+    used_by: str = "",
     idle_seconds: float = IDLE_SECONDS,
     max_tokens: int = MAX_TOKENS,
 ) -> "LateModel":
-    """A model, ready to be asked; nothing is imported or connected yet.
+    """A model; nothing is imported or connected yet.
 
-    `who` wants it, for the error when there is no key. From `environ` comes the address of a provider that is
-    reached elsewhere (`ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL`). `idle_seconds` without a byte end an attempt.
+    `used_by` is named in the error when there is no key. `environ` may change the address of a provider
+    (`ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL`). An attempt ends after `idle_seconds` without a byte.
     """
     parsed = parse_brain(brain)
-    elsewhere = _checked((environ or {}).get(URL_VARIABLES[parsed.provider], "").strip())
+    elsewhere = _check_url((environ or {}).get(URL_VARIABLES[parsed.provider], "").strip())
     url = parsed.url or elsewhere or OWN_URLS[parsed.provider]
     own_host = urlsplit(OWN_URLS[parsed.provider]).netloc
     is_own = urlsplit(url).netloc == own_host
     holder = as_holder(url) if parsed.url and not is_own else parsed.provider
     may_do_without = not is_own and is_near(urlsplit(url).hostname or "")
-    held = keys.find(holder) if may_do_without else keys.need(holder, who)
+    found_key = keys.find(holder) if may_do_without else keys.need(holder, used_by)
     return LateModel(
         ModelEndpoint(
             name=parsed.name,
@@ -99,7 +99,7 @@ def make_model(
             model=parsed.model,
             url=url,
             holder=holder,
-            key=held.key if held is not None else None,
+            key=found_key.key if found_key is not None else None,
             is_own=is_own,
             idle_seconds=idle_seconds,
             max_tokens=max_tokens,
@@ -112,7 +112,7 @@ class Adapter(Model, Catalogue, Protocol):
 
 
 class LateModel:
-    """Becomes the real one when it is first asked, in a thread: other agents go on speaking meanwhile."""
+    """Loads the adapter with the first request, in a thread, so that other agents are not delayed."""
 
     def __init__(self, endpoint: ModelEndpoint) -> None:
         self.name = endpoint.name
@@ -120,7 +120,7 @@ class LateModel:
         self._model: Adapter | None = None
         self._making = asyncio.Lock()
 
-    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> Answered:
+    async def complete(self, prompt: Prompt, on_piece: Callable[[str], Awaitable[None]]) -> ModelAnswer:
         return await (await self._real()).complete(prompt, on_piece)
 
     async def models(self) -> list[str]:
@@ -140,15 +140,15 @@ class LateModel:
     def _make(self) -> Adapter:
         module, kind = ADAPTERS[self.endpoint.provider]
         try:
-            made: Adapter = getattr(importlib.import_module(module), kind)(self.endpoint)
+            adapter: Adapter = getattr(importlib.import_module(module), kind)(self.endpoint)
         except ImportError as error:
             words = f"its library is not installed ({error.name}): pip install 'moot[llm]'"
             raise self.endpoint.trouble(TroubleKind.NOT_INSTALLED, words) from None
-        return made
+        return adapter
 
 
-def _checked(url: str) -> str:
-    """A URL that says where, and nothing else: what stands in it ends up in logs and on screens."""
+def _check_url(url: str) -> str:
+    """A URL with an address and nothing else: it is logged and shown."""
     if not url:
         return ""
     try:
@@ -158,7 +158,7 @@ def _checked(url: str) -> str:
         fits, parts = False, urlsplit("")
     if not fits:
         raise BadValue(
-            f'"{_shown(url)}" is not the address of a model server', detail="expected http(s)://HOST/PATH"
+            f'"{_redact(url)}" is not the address of a model server', detail="expected http(s)://HOST/PATH"
         )
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise BadValue(
@@ -169,6 +169,6 @@ def _checked(url: str) -> str:
     return url.rstrip("/")
 
 
-def _shown(text: str) -> str:
-    """Shortened, and without what may be a password."""
+def _redact(text: str) -> str:
+    """Shortened, and without a possible password."""
     return re.sub(r"//[^/@\s]*@", "//…@", text)[:80]

@@ -1,8 +1,8 @@
-"""A breaker per endpoint: who failed five times in a row is left alone for a while.
+"""A circuit breaker per endpoint: after five failures in a row it is not asked for a while.
 
 Above: retry.py. Below: trouble.py. Not here: when to try again within one answer.
 
-    closed ──five failures in a row──▸ open ──the rest is over──▸ trying ──it went well──▸ closed
+    closed ──five failures in a row──▸ open ──the rest is over──▸ trying ──it succeeded──▸ closed
                                         ▴                           │
                                         └────it failed: twice the rest┘
 
@@ -19,7 +19,7 @@ from moot.model.prompt import Usage
 
 FAILURES: Final = 5
 REST_SECONDS: Final = 30.0
-LONGEST_REST: Final = 300.0
+MAX_REST_SECONDS: Final = 300.0
 MAX_ENDPOINTS: Final = 1000
 
 COUNTS: Final = frozenset(
@@ -37,7 +37,7 @@ class State(StrEnum):
     CLOSED = "closed"
     OPEN = "open"
     TRYING = "trying"
-    """One attempt is let through to see."""
+    """One attempt is let through to test the endpoint."""
 
 
 class Breaker:
@@ -47,7 +47,7 @@ class Breaker:
         self._rest = rest_seconds
         self._failures = 0
         self._until = 0.0
-        self._is_taken = False
+        self._is_trying = False
         self.state = State.CLOSED
 
     @property
@@ -56,32 +56,32 @@ class Breaker:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Around each attempt; raises while the endpoint rests, or while another attempt is trying it."""
+        """Wraps each attempt; raises while the endpoint rests, or while another attempt is testing it."""
         if self.state is State.OPEN and self._now() >= self._until:
             self.state = State.TRYING
-        if self.state is State.OPEN or (self.state is State.TRYING and self._is_taken):
+        if self.state is State.OPEN or (self.state is State.TRYING and self._is_trying):
             raise self._resting()
-        tries = self._is_taken = self.state is State.TRYING
+        tries = self._is_trying = self.state is State.TRYING
         try:
             yield
-            self._went_well()
+            self._on_success()
         except ModelTrouble as trouble:
-            self._failed(trouble)
+            self._on_failure(trouble)
             raise
         finally:
-            if tries:  # also an attempt that was cancelled, which says nothing: the next one tries
-                self._is_taken = False
+            if tries:  # also after a cancelled attempt, which proves nothing: the next one tests
+                self._is_trying = False
 
-    def _went_well(self) -> None:
+    def _on_success(self) -> None:
         self.state, self._failures, self._rest = State.CLOSED, 0, self._first_rest
 
-    def _failed(self, trouble: ModelTrouble) -> None:
+    def _on_failure(self, trouble: ModelTrouble) -> None:
         if trouble.kind not in COUNTS:
-            self._went_well()  # it answered, if only to refuse
+            self._on_success()  # the endpoint works: it answered
             return
         self._failures += 1
         if self.state is State.TRYING:
-            self._rest = min(LONGEST_REST, self._rest * 2)
+            self._rest = min(MAX_REST_SECONDS, self._rest * 2)
         if self.state is State.TRYING or self._failures >= FAILURES:
             self.state, self._until = State.OPEN, self._now() + self._rest
 
@@ -93,16 +93,16 @@ class Breaker:
 
 
 class Breakers:
-    """Made when an endpoint is first asked."""
+    """One breaker per endpoint, made with its first request."""
 
     def __init__(self, now: Callable[[], float], rest_seconds: float = REST_SECONDS) -> None:
         self._now = now
         self._rest_seconds = rest_seconds
-        self._known: dict[str, Breaker] = {}
+        self._breakers: dict[str, Breaker] = {}
 
     def of(self, endpoint: str) -> Breaker:
-        if endpoint not in self._known:
-            if len(self._known) >= MAX_ENDPOINTS:
-                del self._known[next(iter(self._known))]
-            self._known[endpoint] = Breaker(self._now, self._rest_seconds)
-        return self._known[endpoint]
+        if endpoint not in self._breakers:
+            if len(self._breakers) >= MAX_ENDPOINTS:
+                del self._breakers[next(iter(self._breakers))]
+            self._breakers[endpoint] = Breaker(self._now, self._rest_seconds)
+        return self._breakers[endpoint]

@@ -1,4 +1,4 @@
-"""Which models an endpoint offers. Asking costs no tokens, so it is also how a key is tried.
+"""The models that an endpoint offers. Listing them costs no tokens, so it also serves to test a key.
 
 Above: `moot models`, `moot keys test`, `moot doctor net`. Below: brain_string.py.
 """
@@ -13,7 +13,7 @@ from moot.errors import KeyRefused, ModelUnavailable, MootError
 from moot.model.hint import Act, Hint
 
 ANY: Final = "*"
-"""Stands where a brain string names its model: the endpoint alone is meant."""
+"""In place of a model's name: the brain string means the endpoint alone."""
 LOOK_SECONDS: Final = 10.0
 
 
@@ -28,19 +28,19 @@ def servers(brains: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(url for url in urls if url))
 
 
-async def offered(brain: str, keys: KeyRing, environ: Mapping[str, str]) -> list[str]:
-    """The names of its models, sorted. `NoKey`, `KeyRefused` or `ModelUnavailable` where there is no answer."""
+async def list_models(brain: str, keys: KeyRing, environ: Mapping[str, str]) -> list[str]:
+    """The names of its models, sorted. Raises `NoKey`, `KeyRefused` or `ModelUnavailable`."""
     model = make_model(brain, keys=keys, environ=environ, idle_seconds=LOOK_SECONDS)
     try:
         return sorted(await model.models())
     except ModelTrouble as trouble:
-        refusal = _refusal(model, trouble)
+        error = _error(model, trouble)
     finally:
         await model.close()
-    raise refusal
+    raise error
 
 
-def _refusal(model: LateModel, trouble: ModelTrouble) -> MootError:
+def _error(model: LateModel, trouble: ModelTrouble) -> MootError:
     endpoint = model.endpoint
     if trouble.kind is TroubleKind.AUTH and endpoint.key is not None:
         return KeyRefused(

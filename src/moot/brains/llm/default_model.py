@@ -1,4 +1,4 @@
-"""Which model to begin with where nobody has named one: the first provider whose key is there.
+"""The model to begin with if none is named: of the first provider that has a key.
 
 Above: `moot init`, `moot agents new|set --model auto`. Below: keys.py.
 """
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-from moot.brains.llm.keys import ANTHROPIC, OPENAI, Held, KeyRing
+from moot.brains.llm.keys import ANTHROPIC, OPENAI, FoundKey, KeyRing
 from moot.errors import NoKey
 from moot.model.hint import Act, Hint
 
@@ -16,7 +16,7 @@ DEFAULTS: Final[Mapping[str, str]] = {
     ANTHROPIC: "anthropic:claude-haiku-5-5",
     OPENAI: "openai:gpt-6.1-terra",
 }
-"""What a provider's key is first used for; every agent can have another."""
+"""The first choice for each provider; every agent can have another."""
 LOCAL: Final = ("127.0.0.1", 11434)
 LOCAL_URL: Final = f"http://{LOCAL[0]}:{LOCAL[1]}/v1"
 """Where a model server on this machine usually is."""
@@ -29,14 +29,14 @@ def local_server_answers() -> bool:
     return False
 
 
-def with_keys(keys: KeyRing) -> dict[str, Held]:
-    """The brains that could be used now, each with its key, the first choice first."""
+def with_keys(keys: KeyRing) -> dict[str, FoundKey]:
+    """The brains that have a key, first choice first."""
     found = {brain: keys.find(provider) for provider, brain in DEFAULTS.items()}
     return {brain: held for brain, held in found.items() if held is not None}
 
 
-def first_with_key(keys: KeyRing) -> tuple[str, Held]:
-    """What `auto` means, and by whose key."""
+def first_with_key(keys: KeyRing) -> tuple[str, FoundKey]:
+    """The brain that `auto` stands for, with its key."""
     for brain, held in with_keys(keys).items():
         return brain, held
     raise NoKey(

@@ -1,14 +1,14 @@
-"""Who is asked: a provider, at an address, with a key; and how its failures are told.
+"""A model's endpoint: a provider, its address, its key; and the sentences about its failures.
 
-Above: brain_string.py makes it, the adapters ask it. Below: trouble.py, keys.py.
-Not here: telling one failure from another (provider_errors.py).
+Above: brain_string.py makes it, the adapters send requests to it. Below: trouble.py, keys.py.
+Not here: classifying failures (provider_errors.py).
 """
 
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from moot.brains.llm.answer import Hearing
+from moot.brains.llm.answer import PartialAnswer
 from moot.brains.llm.keys import Secret, is_near
 from moot.brains.llm.trouble import ONE_CALL, ModelTrouble, TroubleKind
 from moot.model.prompt import Usage
@@ -23,13 +23,13 @@ class ModelEndpoint(Struct, frozen=True):
     model: str
     url: str
     holder: str
-    """Whose key it takes: see keys.py."""
+    """The owner of the key it takes: see keys.py."""
     key: Secret | None
     is_own: bool
     """The provider's own address, not a compatible server."""
     idle_seconds: float
     max_tokens: int
-    """Longest answer asked for."""
+    """The limit of one answer."""
 
     @property
     def label(self) -> str:
@@ -49,7 +49,7 @@ class ModelEndpoint(Struct, frozen=True):
         retry_after: float | None = None,
         status: int | None = None,
     ) -> ModelTrouble:
-        """Every sentence leaves through here, and no key with it."""
+        """All sentences are made here, so that none contains a key."""
         sentence = f"{self.label}: {words}"
         if self.key is not None:
             sentence = self.key.hide_in(sentence)
@@ -57,15 +57,15 @@ class ModelEndpoint(Struct, frozen=True):
             kind, sentence, usage=usage, retryable=retryable, retry_after=retry_after, status=status
         )
 
-    def broke_off(self, usage: Usage) -> ModelTrouble:
+    def connection_lost(self, usage: Usage) -> ModelTrouble:
         return self.trouble(
             TroubleKind.CONNECTION, "the connection broke before the answer was complete", usage=usage
         )
 
-    def verdict(self, hearing: Hearing) -> ModelTrouble | None:
-        """What is wrong with an answer that came to its end without an error."""
-        if not hearing.is_whole:
-            return self.broke_off(hearing.usage)
-        if hearing.is_refused:
-            return self.trouble(TroubleKind.REFUSED, REFUSED, usage=hearing.usage)
+    def trouble_with(self, answer: PartialAnswer) -> ModelTrouble | None:
+        """What is wrong with an answer that ended without an error; None if nothing is."""
+        if not answer.is_whole:
+            return self.connection_lost(answer.usage)
+        if answer.is_refused:
+            return self.trouble(TroubleKind.REFUSED, REFUSED, usage=answer.usage)
         return None

@@ -1,4 +1,4 @@
-"""Where a key comes from: the environment, else keys.json in the home. It is never shown, logged or put into a text.
+"""Keys of model providers: from the environment, else from keys.json in the home. A key is never shown or logged.
 
 Above: brain_string.py and `moot keys`. Below: nothing.
 Not here: whether a provider accepts it.
@@ -41,20 +41,20 @@ VARIABLES: Final[Mapping[str, str]] = {
     "api.together.xyz": "TOGETHER_API_KEY",
     "generativelanguage.googleapis.com": "GEMINI_API_KEY",
 }
-"""Names people have already. Other hosts have `HOST_NAME_API_KEY`."""
+"""Names that people use already. For other hosts it is `HOST_NAME_API_KEY`."""
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,4096}")
 _HOLDER: Final = re.compile(r"[a-z0-9][a-z0-9.\-]{0,252}(:\d{1,5})?|\[[0-9a-f:.]+\](:\d{1,5})?")
-_SHOWN: Final = 4
+_SHOWN_CHARACTERS: Final = 4
 _LONG_ENOUGH_TO_SHOW: Final = 12
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_MOST_BYTES: Final = 1 << 20
+_MAX_FILE_BYTES: Final = 1 << 20
 
 Source = Literal["environment", "keys.json"]
 
 
 class Secret:
-    """A key. Only `reveal` gives it away; everything that is printed or logged says `***`."""
+    """A key. Only `reveal` returns it; anything printed or logged shows `***`."""
 
     __slots__ = ("_value",)
 
@@ -62,13 +62,13 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """For the one place that sends it."""
+        """Only for sending it to its provider."""
         return self._value
 
     @property
     def ending(self) -> str:
-        """What people tell keys apart by."""
-        return f"…{self._value[-_SHOWN:]}" if len(self._value) >= _LONG_ENOUGH_TO_SHOW else "…"
+        """The last characters, by which people tell keys apart."""
+        return f"…{self._value[-_SHOWN_CHARACTERS:]}" if len(self._value) >= _LONG_ENOUGH_TO_SHOW else "…"
 
     def hide_in(self, text: str) -> str:
         return text.replace(self._value, HIDDEN) if self._value else text
@@ -85,18 +85,18 @@ class Secret:
         raise TypeError("a secret is not written anywhere")
 
 
-class Held(Struct, frozen=True):
-    """A key with where it was found."""
+class FoundKey(Struct, frozen=True):
+    """A key, and where it was found."""
 
     holder: str
     source: Source
     variable: str
-    """Empty where it is from keys.json."""
+    """Empty if it is from keys.json."""
     key: Secret
 
 
 class KeyRing:
-    """Reads anew each time it is asked: a key that was just set is found."""
+    """Reads the file each time, so that a key that was just set is found."""
 
     def __init__(self, environ: Mapping[str, str], path: Path) -> None:
         self._environ = environ
@@ -106,56 +106,56 @@ class KeyRing:
     def path(self) -> Path:
         return self._path
 
-    def find(self, holder: str) -> Held | None:
+    def find(self, holder: str) -> FoundKey | None:
         """The environment wins."""
         for variable in variables(holder):
             value = self._environ.get(variable, "").strip()
             if value:
-                return Held(holder, "environment", variable, Secret(_fit(value, variable)))
+                return FoundKey(holder, "environment", variable, Secret(_check_key(value, variable)))
         stored = self._read().get(holder)
         if stored is None:
             return None
-        return Held(holder, "keys.json", "", Secret(_fit(stored, f"{self._path}: {holder}")))
+        return FoundKey(holder, "keys.json", "", Secret(_check_key(stored, f"{self._path}: {holder}")))
 
-    def need(self, holder: str, who: str = "") -> Held:
-        """The key, or an error that names both ways to give one."""
-        found = self.find(holder)
-        if found is not None:
-            return found
-        wants = f"{who} uses {holder}" if who else f"{holder} needs a key"
+    def need(self, holder: str, used_by: str = "") -> FoundKey:
+        """The key. Raises NoKey, which names both ways to set one."""
+        key = self.find(holder)
+        if key is not None:
+            return key
+        need_of = f"{used_by} uses {holder}" if used_by else f"{holder} needs a key"
         raise NoKey(
-            f"{wants}, but no key is set",
+            f"{need_of}, but no key is set",
             detail=f"looked at {' and '.join(variables(holder))} in the environment and in {self._path}",
             fix=(Hint(Act.SET_KEY, provider=holder), f"export {variables(holder)[0]}=…"),
             holder=holder,
         )
 
-    def all(self) -> list[Held]:
-        """Every key there is, for showing; one that the environment overrides is not listed twice."""
-        known = dict.fromkeys([ANTHROPIC, OPENAI, *(h for h in VARIABLES if "." in h), *self._read()])
-        found = [held for held in map(self.find, known) if held is not None]
+    def all(self) -> list[FoundKey]:
+        """All keys, for listing; one that the environment overrides is not listed twice."""
+        holders = dict.fromkeys([ANTHROPIC, OPENAI, *(h for h in VARIABLES if "." in h), *self._read()])
+        keys = [key for key in map(self.find, holders) if key is not None]
         aliases = {"api.anthropic.com": ANTHROPIC, "api.openai.com": OPENAI}
-        return [held for held in found if not (held.variable and held.holder in aliases)]
+        return [key for key in keys if not (key.variable and key.holder in aliases)]
 
-    def store(self, holder: str, value: str) -> Held:
-        holder, key = as_holder(holder), _fit(value.strip(), "the key")
+    def store(self, holder: str, value: str) -> FoundKey:
+        holder, key = as_holder(holder), _check_key(value.strip(), "the key")
         self._write({**self._read(), holder: key})
-        return Held(holder, "keys.json", "", Secret(key))
+        return FoundKey(holder, "keys.json", "", Secret(key))
 
     def remove(self, holder: str) -> bool:
-        """From keys.json; False where it is not there."""
+        """From keys.json; False if it is not there."""
         holder = as_holder(holder)
-        kept = self._read()
-        if kept.pop(holder, None) is None:
+        stored = self._read()
+        if stored.pop(holder, None) is None:
             return False
-        self._write(kept)
+        self._write(stored)
         return True
 
     def _read(self) -> dict[str, str]:
         try:
             with files.opened(self._path) as file:
                 self._refuse_if_open_to_others(os.fstat(file))
-                raw = os.read(file, _MOST_BYTES)
+                raw = os.read(file, _MAX_FILE_BYTES)
         except FileNotFoundError:
             return {}
         except OSError as error:
@@ -163,7 +163,7 @@ class KeyRing:
         try:
             parsed: object = json.loads(raw)
         except ValueError:
-            parsed = None  # the parser's own words would repeat what stands there
+            parsed = None  # the parser's error would quote the file
         if not isinstance(parsed, dict) or not all(isinstance(value, str) for value in parsed.values()):
             raise self._broken('is not a JSON object of providers and keys, such as {"anthropic": "…"}')
         return parsed
@@ -178,7 +178,7 @@ class KeyRing:
             raise self._broken("belongs to another user", f"ls -l {self._path}")
 
     def _write(self, keys: Mapping[str, str]) -> None:
-        """Whole or not at all, and never readable by others, not even for a moment."""
+        """Atomically, and never readable by others, not even for a moment."""
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, name = mkstemp(dir=self._path.parent, prefix=".keys-")  # made with mode 0600
@@ -228,7 +228,7 @@ def as_holder(typed: str) -> str:
 
 
 def is_near(host: str) -> bool:
-    """This machine or its own network: model servers there want no key unless one is set for them."""
+    """This machine or its own network: model servers there need no key unless one is set for them."""
     with contextlib.suppress(ValueError):
         address = ipaddress.ip_address(host)
         return address.is_loopback or address.is_private or address.is_link_local
@@ -237,8 +237,8 @@ def is_near(host: str) -> bool:
     )
 
 
-def _fit(value: str, where: str) -> str:
-    """A key goes into a header: one that cannot be there would be shown by whoever complains about it."""
+def _check_key(value: str, where: str) -> str:
+    """A key is sent in a header: the error about one that does not fit there would show it."""
     if not _KEY.fullmatch(value):
         raise BadValue(
             f"{where} is not a key",

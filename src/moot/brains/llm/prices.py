@@ -1,8 +1,8 @@
 """What tokens cost, in US dollars per million, as the makers' price pages said on the day below.
 
 Above: the adapters put it into `Usage`. Below: nothing.
-Not here: discounts, batch, priority and regional rates. A model that is not listed has no price; a made-up one would
-be worse than none. Local servers have none either.
+Not here: discounts, batch, priority and regional rates. A model that is not listed has no price; a guess would be worse
+than none. Local servers have no price either.
 """
 
 import re
@@ -35,7 +35,7 @@ class LongPrice(Struct, frozen=True):
 
 
 def _openai_long(price: Price) -> LongPrice:
-    """Twice for what is read, half as much again for what is written."""
+    """Input costs twice as much, output one and a half times."""
     doubled = Price(price.input * 2, price.cached * 2, price.written * 2, price.output * 1.5)
     return LongPrice(272_000, doubled)
 
@@ -84,14 +84,14 @@ LONG: Final[Mapping[str, LongPrice]] = {
 
 
 def price(model: str, prompt_tokens: int = 0) -> Price | None:
-    """A dated name (`claude-haiku-4-5-20251001`) costs what its undated one does."""
+    """A dated name (`claude-haiku-4-5-20251001`) has the price of the undated one."""
     name = _DATED.sub("", model)
     long = LONG.get(name)
     return long.price if long is not None and prompt_tokens > long.above else PRICES.get(name)
 
 
 def cost(usage: Usage, model: str) -> float | None:
-    """Of one answer, in dollars; None where the price is not known."""
+    """The cost of one answer, in dollars; None if the price is unknown."""
     found = price(model, usage.input_tokens)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""Whatever a provider's library raised, as trouble that can be told and acted upon.
+"""Errors of the providers' libraries, as `ModelTrouble`.
 
 Above: the adapters. Below: endpoint.py, trouble.py; httpx2, so it is imported late, with the libraries.
-Not here: either of those libraries. Their errors have the same attributes, and are known by them.
+Not here: either of those libraries. Their errors have the same attributes, and are recognised by them.
 """
 
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from typing import Final
 
 import httpx2
 
-from moot.brains.llm.answer import TooMuch
+from moot.brains.llm.answer import AnswerTooLarge
 from moot.brains.llm.endpoint import REFUSED, ModelEndpoint
 from moot.brains.llm.transport import TOO_LARGE
-from moot.brains.llm.trouble import ModelTrouble, TroubleKind, identifiers, kind_of, wait_asked
+from moot.brains.llm.trouble import ModelTrouble, TroubleKind, identifiers, kind_of, requested_wait
 from moot.model.prompt import Usage
 
 WORDS: Final = {
@@ -24,27 +24,27 @@ WORDS: Final = {
     TroubleKind.TOO_LONG: "the prompt is too long for the model; reduce context_tokens",
     TroubleKind.BAD_REQUEST: "the provider rejected the request",
 }
-"""Of failures that come as a status; a refused key and an unknown model have sentences of their own below."""
+"""For failures that come as a status; the sentences for a refused key and an unknown model are below."""
 _OK: Final = 200
 
 
-def recognised(error: Exception, endpoint: ModelEndpoint, usage: Usage) -> ModelTrouble:
+def trouble_of(error: Exception, endpoint: ModelEndpoint, usage: Usage) -> ModelTrouble:
     for cause in _causes(error):
-        known = _by_the_connection(cause, endpoint, usage)
-        if known is not None:
-            return known
+        trouble = _connection_trouble(cause, endpoint, usage)
+        if trouble is not None:
+            return trouble
     status, body = getattr(error, "status_code", None), getattr(error, "body", None)
     if isinstance(status, int) or body is not None:
-        return _trouble_of(error, status if isinstance(status, int) else _OK, body, endpoint, usage)
+        return _status_trouble(error, status if isinstance(status, int) else _OK, body, endpoint, usage)
     words = f"its answer cannot be read ({type(error).__name__}); check its URL"
     return endpoint.trouble(TroubleKind.BAD_ANSWER, words, usage=usage)
 
 
-def _by_the_connection(cause: BaseException, endpoint: ModelEndpoint, usage: Usage) -> ModelTrouble | None:
+def _connection_trouble(cause: BaseException, endpoint: ModelEndpoint, usage: Usage) -> ModelTrouble | None:
     match cause:
         case ModelTrouble():  # transport.py refused it
             return endpoint.trouble(cause.kind, cause.sentence, usage=usage, retryable=cause.retryable)
-        case TooMuch():
+        case AnswerTooLarge():
             return endpoint.trouble(TroubleKind.BAD_ANSWER, TOO_LARGE, usage=usage, retryable=False)
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
             return endpoint.trouble(TroubleKind.CONNECTION, "it cannot be reached", usage=usage)
@@ -52,18 +52,18 @@ def _by_the_connection(cause: BaseException, endpoint: ModelEndpoint, usage: Usa
             words = f"it sent nothing for {endpoint.idle_seconds:g} s"
             return endpoint.trouble(TroubleKind.TIMEOUT, words, usage=usage)
         case httpx2.RequestError():
-            return endpoint.broke_off(usage)
+            return endpoint.connection_lost(usage)
         case _:
             return None
 
 
-def _trouble_of(
+def _status_trouble(
     error: Exception, status: int, body: object, endpoint: ModelEndpoint, usage: Usage
 ) -> ModelTrouble:
-    """The server said no in its own words; only its codes are repeated."""
+    """The server answered with an error; only its codes are repeated, not its words."""
     kind = kind_of(status, body)
     response = getattr(error, "response", None)
-    wait = wait_asked(response.headers) if isinstance(response, httpx2.Response) else None
+    wait = requested_wait(response.headers) if isinstance(response, httpx2.Response) else None
     codes = ", ".join([f"HTTP {status}", *dict.fromkeys(identifiers(body))])
     words = f"{_sentence(kind, endpoint)} ({codes})"
     if wait is not None and kind is TroubleKind.RATE_LIMITED:
@@ -77,7 +77,7 @@ def _sentence(kind: TroubleKind, endpoint: ModelEndpoint) -> str:
     if kind is TroubleKind.AUTH and endpoint.key is not None:
         return f"the key ending {endpoint.key.ending} was refused by {endpoint.holder}"
     if kind is TroubleKind.UNKNOWN_MODEL:
-        return "it has no such model, or its URL is wrong"  # which, is told to the owner alone, as the brain
+        return "it has no such model, or its URL is wrong"  # only the owner sees which: it is the brain
     return WORDS[kind]
 
 

@@ -1,7 +1,7 @@
-"""The one way out to a model's endpoint: what every answer must be before a provider's library gets to see it.
+"""The HTTP client for all model endpoints: it checks every answer before a provider's library sees it.
 
-No redirect is followed, no packed body is unpacked, no proxy is taken from the environment, and nothing is read
-without a bound: not a body, not a line of it, not the silence between two bytes.
+No redirect is followed, no compressed body is accepted, no proxy is taken from the environment, and everything is
+bounded: a body, a line of it, the silence between two bytes.
 
 Above: the adapters, which give this client to the providers' libraries. Below: httpx2. Imported late, with them.
 """
@@ -13,12 +13,12 @@ import httpx2
 
 from moot.brains.llm.trouble import ModelTrouble, TroubleKind
 
-STREAM_BYTES: Final = 64 << 20
-"""A long answer: every few letters come in an event of some hundred bytes."""
-BODY_BYTES: Final = 1 << 20
-"""Anything that is no stream of events is an error message."""
-LINE_BYTES: Final = 2 << 20
-"""What the reader of events has to hold at once."""
+MAX_STREAM_BYTES: Final = 64 << 20
+"""Enough for a long answer: every few letters come in an event of some hundred bytes."""
+MAX_BODY_BYTES: Final = 1 << 20
+"""A body that is not a stream of events is an error message."""
+MAX_LINE_BYTES: Final = 2 << 20
+"""The reader of events holds one line in memory."""
 TOO_LARGE: Final = "the answer was too large and was cut off"
 CONNECT_SECONDS: Final = 10.0
 WRITE_SECONDS: Final = 30.0
@@ -26,7 +26,7 @@ _LIMITS: Final = httpx2.Limits(max_connections=64, max_keepalive_connections=16,
 
 
 def new_client(idle_seconds: float) -> httpx2.AsyncClient:
-    """`idle_seconds` without a byte is trouble."""
+    """The client gives up after `idle_seconds` without a byte."""
     return httpx2.AsyncClient(
         transport=GuardedTransport(httpx2.AsyncHTTPTransport(trust_env=False, limits=_LIMITS)),
         timeout=httpx2.Timeout(
@@ -53,17 +53,17 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             await response.aclose()
             raise refusal
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Counted(response.stream, is_stream=_kind(response) == "text/event-stream")
+        response.stream = _BoundedStream(response.stream, is_stream=_kind(response) == "text/event-stream")
         return response
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-class _Counted(httpx2.AsyncByteStream):
+class _BoundedStream(httpx2.AsyncByteStream):
     def __init__(self, inner: httpx2.AsyncByteStream, *, is_stream: bool) -> None:
         self._inner = inner
-        self._most = STREAM_BYTES if is_stream else BODY_BYTES
+        self._max_bytes = MAX_STREAM_BYTES if is_stream else MAX_BODY_BYTES
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         total = line = 0
@@ -71,7 +71,7 @@ class _Counted(httpx2.AsyncByteStream):
             total += len(part)
             newline = part.rfind(b"\n")
             line = len(part) - newline - 1 if newline >= 0 else line + len(part)
-            if total > self._most or line > LINE_BYTES:
+            if total > self._max_bytes or line > MAX_LINE_BYTES:
                 raise ModelTrouble(TroubleKind.BAD_ANSWER, TOO_LARGE, retryable=False)
             yield part
 
@@ -80,10 +80,10 @@ class _Counted(httpx2.AsyncByteStream):
 
 
 def _refusal(response: httpx2.Response) -> ModelTrouble | None:
-    packed = response.headers.get("content-encoding", "identity").strip().lower()
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if response.has_redirect_location or response.is_redirect:
         words = "it answers with a redirect, which is never followed; check its URL"
-    elif packed not in ("", "identity"):
+    elif encoding not in ("", "identity"):
         words = "it compresses its answers although it was asked not to"
     elif response.is_success and _kind(response) == "text/html":
         words = "it answers with a web page instead of a model's answer; check its URL"

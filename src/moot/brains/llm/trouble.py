@@ -1,8 +1,8 @@
 """What went wrong with a model: a kind to act on, and a sentence for people.
 
-Above: retry.py decides by it whether to try again; the host shows the sentence. Below: nothing.
-Not here: words of the provider's answer, of the prompt or of a key. Servers repeat what they were sent, so only
-short identifiers of theirs (`context_length_exceeded`) are let through.
+Above: retry.py decides by the kind whether to try again; the host shows the sentence. Below: nothing.
+Not here: words of the provider's answer, of the prompt or of a key. Servers repeat what they were sent, so only their
+short identifiers (`context_length_exceeded`) are passed on.
 """
 
 import math
@@ -15,7 +15,7 @@ from typing import Final
 
 from moot.model.prompt import Usage
 
-LONGEST_WAIT: Final = 3600.0
+MAX_WAIT_SECONDS: Final = 3600.0
 ONE_CALL: Final = Usage(calls=1)
 _IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,59}")
 
@@ -32,7 +32,7 @@ class TroubleKind(StrEnum):
     CONNECTION = "connection"
     """Not reached, or broken off."""
     BAD_ANSWER = "bad_answer"
-    """What came back is not what the API promises."""
+    """The answer is not what the API promises."""
     REFUSED = "refused"
     """The provider's filter stopped the answer."""
     TOO_LONG = "too_long"
@@ -74,11 +74,11 @@ class ModelTrouble(Exception):
         self.sentence = sentence
         self.retryable = kind in RETRYABLE if retryable is None else retryable
         self.retry_after = retry_after
-        """Seconds the provider asks to wait; None where it said nothing."""
+        """Seconds the provider asks to wait; None if it does not ask."""
         self.usage = usage
-        """What was spent on it, as far as that is known."""
+        """What was spent on it, as far as known."""
         self.status = status
-        """Of the provider's HTTP answer, where there was one."""
+        """Of the provider's HTTP answer, if there was one."""
 
 
 STATUS_KINDS: Final[Mapping[int, TroubleKind]] = {
@@ -110,10 +110,10 @@ _SERVER_ERROR: Final = 500
 
 
 def kind_of(status: int, body: object) -> TroubleKind:
-    """From the error object, where it has a code that says more than the status; else from the status."""
-    coded = next((CODE_KINDS[code] for code in identifiers(body) if code in CODE_KINDS), None)
-    if coded is not None:
-        return coded
+    """From the error object, if it has a code that says more than the status; else from the status."""
+    kind = next((CODE_KINDS[code] for code in identifiers(body) if code in CODE_KINDS), None)
+    if kind is not None:
+        return kind
     if status in STATUS_KINDS:
         return STATUS_KINDS[status]
     if status >= _SERVER_ERROR or status < _BAD_REQUEST:  # below 400: an error in the middle of a good answer
@@ -123,14 +123,14 @@ def kind_of(status: int, body: object) -> TroubleKind:
 
 
 def identifiers(body: object) -> tuple[str, ...]:
-    """Codes out of an error object: the only words of a server that are ever shown."""
+    """Codes of an error object: the only words of a server that are ever shown."""
     error = _error(body)
     found = (error.get(name) for name in ("code", "type", "param"))
     return tuple(v for v in found if isinstance(v, str) and _IDENTIFIER.fullmatch(v))
 
 
 def _error(body: object) -> Mapping[str, object]:
-    """Anthropic's library hands over the whole body, OpenAI's the inside of it."""
+    """Anthropic's library has the whole body in its error, OpenAI's only the inner object."""
     inner = body.get("error", body) if isinstance(body, Mapping) else {}
     return inner if isinstance(inner, Mapping) else {}
 
@@ -139,7 +139,7 @@ def _message(body: object) -> str:
     return str(_error(body).get("message", ""))[:1000]
 
 
-def wait_asked(headers: Mapping[str, str], now: float | None = None) -> float | None:
+def requested_wait(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """`Retry-After` in seconds, from a number or a date; also OpenAI's `retry-after-ms`."""
     header = headers.get("retry-after", "").strip()
     try:
@@ -151,4 +151,4 @@ def wait_asked(headers: Mapping[str, str], now: float | None = None) -> float | 
             seconds = float(header)
     except (ValueError, OverflowError):
         return None
-    return min(max(0.0, seconds), LONGEST_WAIT) if math.isfinite(seconds) else None
+    return min(max(0.0, seconds), MAX_WAIT_SECONDS) if math.isfinite(seconds) else None

@@ -7,9 +7,9 @@ import sys
 
 import click
 
-from moot.brains.llm.catalogue import endpoint_of, offered, servers
+from moot.brains.llm.catalogue import endpoint_of, list_models, servers
 from moot.brains.llm.default_model import DEFAULTS
-from moot.brains.llm.keys import OPENAI, Held, KeyRing, as_holder, variables
+from moot.brains.llm.keys import OPENAI, FoundKey, KeyRing, as_holder, variables
 from moot.cli.frame.params import Branch
 from moot.cli.frame.session import Session
 from moot.errors import BadValue, ModelUnavailable, NotFound
@@ -102,7 +102,9 @@ def _test_key(session: Session, holder: str, value: str) -> str:
     """Try a key: a refused one is not stored; one that cannot be tried now is."""
     try:
         place = _endpoint(session, holder, None)
-        asyncio.run(offered(place, KeyRing({variables(holder)[0]: value}, home_of(session).keys), os.environ))
+        asyncio.run(
+            list_models(place, KeyRing({variables(holder)[0]: value}, home_of(session).keys), os.environ)
+        )
     except (NotFound, ModelUnavailable) as reason:
         return f"! the key was not checked: {reason.title}"
     return "✓ key accepted (asked the provider for its model list, no tokens used)"
@@ -116,7 +118,7 @@ def test(session: Session, provider: str, url: str | None) -> None:
     """Check a key by asking the provider for its model list, which uses no tokens."""
     holder = as_holder(provider)
     entry = ring(session).need(holder)
-    models = asyncio.run(offered(_endpoint(session, holder, url), ring(session), os.environ))
+    models = asyncio.run(list_models(_endpoint(session, holder, url), ring(session), os.environ))
     if session.json:
         session.screen.data({**key_to_dict(entry), "accepted": True, "models": len(models)})
     else:
@@ -169,7 +171,7 @@ def remove(session: Session, provider: str) -> None:
         session.screen.say(f"✓ removed the {holder} key from {ring(session).path}")
 
 
-def key_to_dict(entry: Held) -> dict[str, str]:
+def key_to_dict(entry: FoundKey) -> dict[str, str]:
     return {
         "provider": entry.holder,
         "source": entry.source,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import click
 
-from moot.brains.llm.catalogue import ANY, endpoint_of, offered, servers
+from moot.brains.llm.catalogue import ANY, endpoint_of, list_models, servers
 from moot.brains.llm.default_model import DEFAULTS, LOCAL_URL, local_server_answers
 from moot.brains.llm.keys import OPENAI, KeyRing
 from moot.brains.llm.prices import price
@@ -80,7 +80,7 @@ def _place_of(provider: str, places: list[str]) -> str:
 async def _model_lists(places: list[str], ring: KeyRing) -> tuple[dict[str, list[str]], list[MootError]]:
     """Ask all places at once; one that does not answer does not hold up the others."""
     answers = await asyncio.gather(
-        *(offered(place, ring, os.environ) for place in places), return_exceptions=True
+        *(list_models(place, ring, os.environ) for place in places), return_exceptions=True
     )
     by_place: dict[str, list[str]] = {}
     troubles: list[MootError] = []

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from moot.brains.llm.brain_string import is_model_brain, parse_brain
-from moot.brains.llm.catalogue import endpoint_of, offered
+from moot.brains.llm.catalogue import endpoint_of, list_models
 from moot.brains.llm.keys import KeyRing
 from moot.cli.frame.hints import first
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
@@ -62,7 +62,7 @@ async def _provider(place: str, models: Mapping[str, Sequence[str]], ring: KeyRi
     agents = [agent for names in models.values() for agent in names]
     whose = f" ({', '.join(agents)} cannot answer)" if agents else ""
     try:
-        there = await offered(place, ring, os.environ)
+        there = await list_models(place, ring, os.environ)
     except NoKey:
         return []  # reported with the agents
     except MootError as error:

@@ -186,7 +186,7 @@ def missing_key(session: Session, outcome: Outcome) -> NoKey | None:
     for row in load(home).agents:
         if row.name in failed and has_model(row.brain):
             try:
-                model(row.brain, home, who=f"agent {row.name}")
+                model(row.brain, home, used_by=f"agent {row.name}")
             except NoKey as missing:
                 fix = (missing.fix[0], f"moot agents set {row.name} --model demo")
                 return NoKey(missing.title, detail=missing.detail, fix=fix, **missing.facts)

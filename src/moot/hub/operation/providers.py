@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from moot import shapes
 from moot.brains.llm.brain_string import is_model_brain, parse_brain
-from moot.brains.llm.catalogue import endpoint_of, offered
+from moot.brains.llm.catalogue import endpoint_of, list_models
 from moot.brains.llm.default_model import DEFAULTS
 from moot.brains.llm.keys import KeyRing, as_holder
 from moot.errors import KeyRefused, ModelUnavailable, NoKey, NotFound
@@ -59,7 +59,7 @@ async def tried(core: Core, name: str) -> shapes.TriedProvider:
     if use is None:
         return shapes.TriedProvider(name, answers=False, problem=UNUSED)
     try:
-        models = await offered(use.endpoint, _ring(core), os.environ)
+        models = await list_models(use.endpoint, _ring(core), os.environ)
     except (NoKey, KeyRefused, ModelUnavailable) as trouble:
         return shapes.TriedProvider(name, answers=False, problem=trouble.title)
     return shapes.TriedProvider(name, answers=True, models=len(models))
