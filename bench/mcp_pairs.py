@@ -41,7 +41,7 @@ QUIET = {
     "LLM_ENABLED": "false",
     "FASTMCP_LOG_LEVEL": "WARNING",
 }
-LONGEST_CALL = 10.0
+MAX_CALL_SECONDS = 10.0
 Call: TypeAlias = Callable[..., Awaitable[Any]]
 numbers = count(1)
 
@@ -72,7 +72,7 @@ async def client(url: str, token: str = "") -> AsyncIterator[Call]:
     ):
 
         async def call(tool: str, **arguments: Any) -> Any:
-            found = await connected.call_tool(tool, arguments, read_timeout_seconds=LONGEST_CALL)
+            found = await connected.call_tool(tool, arguments, read_timeout_seconds=MAX_CALL_SECONDS)
             if found.is_error:
                 raise Failed(f"{tool}: {str(found.content)[:200]}")
             return found.structured_content
@@ -153,7 +153,9 @@ class ByMcp:
         await self._sender("send_to_agent", target=self._name, message=text)
 
     async def woken(self, pair: int) -> str:
-        [message] = (await self._receiver("wait_for_messages", timeout_seconds=LONGEST_CALL / 2))["messages"]
+        [message] = (await self._receiver("wait_for_messages", timeout_seconds=MAX_CALL_SECONDS / 2))[
+            "messages"
+        ]
         return str(message["text"])
 
     async def newest(self, pair: int) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.processes import with_bytecode
 
 ENVIRONMENTS = Path(sys.prefix) / "peers"
-LONGEST_INSTALL = 600.0
+MAX_INSTALL_SECONDS = 600.0
 DONE = ".installed"
 
 
@@ -45,7 +45,7 @@ def python_with(requirement: str) -> Path | None:
 
 def _ran(command: list[str | Path]) -> bool:
     try:
-        done = subprocess.run(command, env=with_bytecode(), timeout=LONGEST_INSTALL, check=False)
+        done = subprocess.run(command, env=with_bytecode(), timeout=MAX_INSTALL_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0

@@ -26,7 +26,7 @@ WRITES_PER_TURN = 5 / 3
 AUTOGEN = "autogen-agentchat==0.7.5"
 LIMIT = "raw writes"
 PEER = Path(__file__).with_name("autogen_rounds.py")
-PEERS_MOST_GROUPS = 100
+MAX_PEER_GROUPS = 100
 """A thousand of its groups take longer than the workload may."""
 NAMES = ("ann", "ben", "cat", "dan")
 SETTINGS = """
@@ -96,7 +96,7 @@ async def run(rounds: int = 5) -> list[str]:
             "moot": lambda g=groups, e=each: turn_rate(g, e, latencies),
             LIMIT: lambda g=groups: limit(g),
         }
-        if autogen is not None and groups <= PEERS_MOST_GROUPS:
+        if autogen is not None and groups <= MAX_PEER_GROUPS:
             contenders["autogen, in memory"] = lambda g=groups, e=each: by_autogen(autogen, g, e)
         await table.run(contenders, rounds)
         quantiles = statistics.quantiles(latencies, n=100)

@@ -26,9 +26,9 @@ from moot.client import RemoteHub
 from moot.settings import HostSettings
 
 WAKES = 150
-SHORTEST_PAUSE = 0.02
+MIN_PAUSE_SECONDS = 0.02
 """By then whoever is going to wait does."""
-LONGEST_PAUSE = 0.04
+MAX_PAUSE_SECONDS = 0.04
 IDLE_SECONDS = 20.0
 CONNECTED = 10
 RARELY = "[host]\nlease_seconds = 3600.0\nsweep_seconds = 3600.0\n"
@@ -77,7 +77,7 @@ async def wakes(way: Way, taken: list[float]) -> float:
     chance, mine = random.Random(4), []
     for number in range(WAKES):
         waiting = asyncio.create_task(_timed(way))
-        await asyncio.sleep(chance.uniform(SHORTEST_PAUSE, LONGEST_PAUSE))
+        await asyncio.sleep(chance.uniform(MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS))
         sent, begun = text(0, number), time.perf_counter()
         await way.send(0, sent)
         heard, at = await waiting

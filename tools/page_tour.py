@@ -24,7 +24,7 @@ SLOWER = 3
 HOLDS_MS = 2600
 ANSWERS = 2
 """That it was passed on, and what came of it."""
-LONGEST_SECONDS = 60.0
+MAX_TOUR_SECONDS = 60.0
 QUESTION = "The total of my invoice is 3 cents too high. Why?"
 SETTINGS = """
 [hub]
@@ -188,7 +188,7 @@ def ask(hub: RunningHub) -> str:
 
 
 def wait_for_answer(hub: RunningHub, where: str, page: Page | None = None) -> None:
-    until = time.monotonic() + LONGEST_SECONDS
+    until = time.monotonic() + MAX_TOUR_SECONDS
     while sum(one["from"] == "support" for one in hub.messages(where)) < ANSWERS:
         assert time.monotonic() < until, "the customer got no answer"
         if page is None:

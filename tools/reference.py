@@ -325,7 +325,7 @@ elsewhere (`Hub.connect`). All are awaited, but for `acting_as` and `events`. Be
 the same over [HTTP](http.md). What they answer has the attributes of the objects listed there; refusals are
 `moot.MootError`. [How to connect a program](../howto/connect-a-program.md) shows them at work.
 """
-LONGEST_SIGNATURE = 100
+MAX_SIGNATURE_CHARACTERS = 100
 
 
 def python_page() -> str:
@@ -352,7 +352,7 @@ def _methods(place: str, kind: type[Subject]) -> Iterator[str]:
 def _signature(name: str, call: DeclaredCall) -> str:
     """`get(name: str) -> Agent`: without the names of modules, and a long one with a line for each argument."""
     text = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Za-z])", "", f"{name}{call.signature}").replace("HubCalls", "Hub")
-    if len(text) <= LONGEST_SIGNATURE:
+    if len(text) <= MAX_SIGNATURE_CHARACTERS:
         return text
     head, answer = text.rsplit(" -> ", 1)
     arguments = re.split(r", (?=\*|\w+: )", head[len(name) + 1 : -1])

@@ -24,7 +24,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 DEFECTS = ROOT / "tests" / "teeth" / "defects.toml"
 COPIED = ("src", "tests", "tools", "bench", "docs", "pyproject.toml", "README.md", "Makefile")
-LONGEST = 180.0
+MAX_SECONDS = 180.0
 AT_ONCE = 2
 RED = 1
 """pytest's exit code for "tests ran and some failed"; anything else is no verdict."""
@@ -92,10 +92,16 @@ def run_tests(tree: Path, tests: Sequence[str]) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
     try:
         done = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
+            command,
+            cwd=tree,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=MAX_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
-        return NO_VERDICT, f"did not end within {LONGEST:g} s"
+        return NO_VERDICT, f"did not end within {MAX_SECONDS:g} s"
     last = done.stdout.strip().splitlines()
     failed = [line for line in last if line.startswith(("FAILED", "ERROR"))]
     return done.returncode, (failed or last or [done.stderr.strip()])[-1]

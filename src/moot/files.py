@@ -31,13 +31,13 @@ class Unfit(OSError):
         super().__init__(errno.EPERM, why)
 
 
-def read(path: Path, most: int) -> bytes:
+def read(path: Path, max_bytes: int) -> bytes:
     """The first `most` bytes of a plain file of ours, in a folder that only we write to."""
     with opened(path) as file:
-        return _read(file, most)
+        return _read(file, max_bytes)
 
 
-def read_below(root: Path, parts: tuple[str, ...], most: int) -> bytes:
+def read_below(root: Path, parts: tuple[str, ...], max_bytes: int) -> bytes:
     """The first `most` bytes of a plain file of ours below a folder, where others may have written. No part of its way
     down may be a link, and the file may have no second name: that could be of a file elsewhere."""
     with _folder_of(root, parts) as folder:
@@ -45,7 +45,7 @@ def read_below(root: Path, parts: tuple[str, ...], most: int) -> bytes:
         try:
             if os.fstat(file).st_nlink > 1:
                 raise Unfit("it has a second hard link")
-            return _read(file, most)
+            return _read(file, max_bytes)
         finally:
             os.close(file)
 
@@ -228,9 +228,9 @@ def _kind(seen: os.stat_result) -> str:
     return f"it is {found}, not a regular file"
 
 
-def _read(file: int, most: int) -> bytes:
+def _read(file: int, max_bytes: int) -> bytes:
     found = b""
-    while len(found) < most and (more := os.read(file, most - len(found))):
+    while len(found) < max_bytes and (more := os.read(file, max_bytes - len(found))):
         found += more
     return found
 

@@ -30,6 +30,8 @@ ENGINE_ROOM = ("ports.py", "stores/")
 
 TOO_MANY_MEANINGS = frozenset({"told"})
 """Words that stood for half a dozen things: a result, a notice, addressees, a listener. Say which it is."""
+SUPERLATIVES = frozenset({"most", "longest", "biggest", "largest", "shortest", "fewest"})
+"""A limit is `MAX_…` or `MIN_…`, and says of what: `MAX_RECORD_BYTES`."""
 SHAPE = "what is stored, and its shape for the outside: the same noun on both sides of a door"
 SAME_NOUN: dict[str, tuple[frozenset[str], str]] = {
     "AuditEntry": (frozenset({"model/records/audit.py", "shapes/audit.py"}), SHAPE),
@@ -90,6 +92,12 @@ def ambiguous(module: Module) -> Iterator[str]:
             yield f"{module.path}:{line}: {name} says {word!r}, which has too many meanings"
 
 
+def superlatives(module: Module) -> Iterator[str]:
+    for line, name in identifiers(module):
+        if name.isupper() and SUPERLATIVES & set(words(name)):
+            yield f"{module.path}:{line}: {name} is a limit: MAX_… or MIN_…, with its unit"
+
+
 def named_twice(sources: Iterable[Module]) -> dict[str, frozenset[str]]:
     """Class name → the modules that have one, where these are several; private ones and inner ones count too."""
     found: dict[str, list[str]] = defaultdict(list)
@@ -107,6 +115,16 @@ def test_modules_and_classes_have_names_that_mean_something(module: Module) -> N
 
 def test_no_name_has_a_word_of_too_many_meanings() -> None:
     assert [complaint for module in modules() for complaint in ambiguous(module)] == []
+
+
+def test_limits_are_called_max_or_min() -> None:
+    assert [complaint for module in modules() for complaint in superlatives(module)] == []
+
+
+def test_a_limit_of_another_name_is_seen() -> None:
+    assert list(superlatives(Module("host/x.py", "_MOST_BYTES = 1")))
+    assert list(superlatives(Module("host/x.py", "LONGEST: Final = 1")))
+    assert not list(superlatives(Module("host/x.py", "MAX_BYTES = 1\nlongest = max(1, 2)")))
 
 
 def test_a_class_name_occurs_once_or_twice_for_a_reason() -> None:

@@ -30,7 +30,7 @@ UNDER_WAY = 8
 KILLS = 20 * SCALE
 ACKED = 10_000 * SCALE
 UPTIME = 0.5
-LONGEST = 200.0 * SCALE
+MAX_SECONDS = 200.0 * SCALE
 """Seconds in which it has to be done: twenty seconds are enough where nobody else needs the machine."""
 SETTLING = 60.0
 READY = 60.0
@@ -227,7 +227,7 @@ class Storm:
         self.kills = 0
         self.acked = 0
         self._given = 0
-        self._until = time.monotonic() + LONGEST
+        self._until = time.monotonic() + MAX_SECONDS
 
     def next_number(self) -> int | None:
         """The next message's number, as long as there is more to do and time to do it."""
@@ -261,7 +261,7 @@ class Storm:
 
     async def run(self) -> None:
         try:
-            async with asyncio.timeout(LONGEST + SETTLING), asyncio.TaskGroup() as group:
+            async with asyncio.timeout(MAX_SECONDS + SETTLING), asyncio.TaskGroup() as group:
                 killing = group.create_task(self.kill_now_and_then())
                 rooms = await self.rooms()
                 stop = asyncio.Event()

@@ -29,7 +29,7 @@ from tools.postgres_server import PostgresServer
 
 KILLS = 5 * SCALE
 UPTIME = 1.0
-LONGEST = 200.0 * SCALE
+MAX_SECONDS = 200.0 * SCALE
 WRITERS, UNDER_WAY = 4, 4
 POSTS = 200 * SCALE
 PAUSE = 0.05
@@ -59,7 +59,7 @@ class ServerStorm(Storm):
     def __init__(self, home: Path, book: Ledger, seed: int, server: PostgresServer) -> None:
         super().__init__(home, book, seed)
         self._server = server
-        self._end = time.monotonic() + LONGEST
+        self._end = time.monotonic() + MAX_SECONDS
 
     def next_number(self) -> int | None:
         if self.kills >= KILLS or time.monotonic() > self._end:
@@ -82,7 +82,7 @@ class ServerStorm(Storm):
         await self.place.start()
         try:
             await self.place.ready()
-            async with asyncio.timeout(LONGEST + SETTLING), asyncio.TaskGroup() as group:
+            async with asyncio.timeout(MAX_SECONDS + SETTLING), asyncio.TaskGroup() as group:
                 rooms = await self.rooms()
                 killing = group.create_task(self.kill_now_and_then())
                 stop = asyncio.Event()

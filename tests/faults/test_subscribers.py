@@ -42,7 +42,7 @@ AHEAD = 6
 NARROW = (socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
 """What the kernel keeps for one that does not read. Left to itself it tunes each connection by megabytes of difference,
 more than scouts are ahead."""
-MOST = 1.10
+MAX_RATIO = 1.10
 SELDOM = PAIRS // 2 - 3 * math.isqrt(PAIRS) // 2
 """Three deviations below half of the pairs: heads come up so seldom once in a thousand times."""
 SETTINGS = "[limits]\nrequests_per_second = 100000.0\n"
@@ -282,9 +282,9 @@ async def test_fifty_that_never_read_cost_the_others_nothing_they_would_notice(h
     assert [one["wrong"] for one in wrong] == [{}] * 4
     beside, alone = spent[hall.name], spent[other.name]
     work = _best([one.work for one in beside]) / _best([one.work for one in alone])
-    in_time = sum(one.seconds <= MOST * two.seconds for one, two in zip(beside, alone, strict=True))
+    in_time = sum(one.seconds <= MAX_RATIO * two.seconds for one, two in zip(beside, alone, strict=True))
     print(f"{work:.3f} of the work, {in_time} of {PAIRS} in time")
-    assert work <= MOST
+    assert work <= MAX_RATIO
     assert in_time > SELDOM
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 DELAYS = (2.0, 4.0, 8.0, 16.0, 30.0)
-QUICK, RESET, WINDOW, MOST = 5.0, 30.0, 60.0, 10
+QUICK, RESET, WINDOW, MAX_MESSAGES = 5.0, 30.0, 60.0, 10
 
 
 class PairLimiter:
@@ -16,7 +16,7 @@ class PairLimiter:
 
     def send(self, now: float) -> float | None:
         """The seconds for which the message is held; None where it is refused, which counts nowhere."""
-        if sum(now - at < WINDOW for at in self._sent) >= MOST:
+        if sum(now - at < WINDOW for at in self._sent) >= MAX_MESSAGES:
             return None
         gap = now - self._sent[-1] if self._sent else RESET
         delay = 0.0

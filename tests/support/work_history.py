@@ -30,7 +30,7 @@ T = TypeVar("T")
 NAMES = ("ada", "bo", "cy", "dee")
 LIMITS = Limits(pair_backoff_seconds=0.0, pair_per_minute=1000, agent_turns_per_hour=10_000)
 CLAIMABLE = (TurnState.READY, TurnState.OWED)
-LONGEST = 100_000.0
+MAX_SECONDS = 100_000.0
 
 
 class WorkPlayer:
@@ -228,7 +228,7 @@ class WorkPlayer:
             if turn is not None:
                 done = finish.Finish(turn=turn.id, fence=turn.fence, outcome=finish.Said(text="[PASS]"))
                 self.run(self.world.do(finish, done))
-        self.run(self.world.wait(LONGEST))
+        self.run(self.world.wait(MAX_SECONDS))
 
 
 # --- what has to hold ------------------------------------------------------------------------------------------

@@ -54,8 +54,8 @@ def begin(messages: Sequence[Message], size: Size, lo: int, hi: int, cost: Calla
     if spent <= size.tokens:
         return start
     fresh = reach(size, lo, hi)
-    most = size.tokens // 2 if size.grows else size.tokens
-    while start + 1 < hi and (spent > size.tokens or (start < lo and (spent > most or start < fresh))):
+    budget = size.tokens // 2 if size.grows else size.tokens
+    while start + 1 < hi and (spent > size.tokens or (start < lo and (spent > budget or start < fresh))):
         start += 1
         spent -= costs.pop(start, 0)
     return start

@@ -27,7 +27,7 @@ from moot.rules.room import Room
 from moot.rules.words.names import NameProblem, check_conversation_name
 
 PAIR = 2
-LONGEST_MADE = 80
+MAX_BASE_CHARACTERS = 80
 COMPOSED = frozenset({ConversationKind.GROUP, ConversationKind.EPHEMERAL})
 """Kinds of conversations in which membership is the permission, if a person made them."""
 
@@ -104,7 +104,7 @@ def make(draft: Draft, command: Create) -> Room:
     seen, at = draft.seen, draft.at
     made = command.id or at.conversation_id()
     if command.key and seen.find(command.name) is not None:  # nobody chose this name: another does as well
-        command = structs.replace(command, name=f"{command.name[:LONGEST_MADE]}-{made[-8:]}")
+        command = structs.replace(command, name=f"{command.name[:MAX_BASE_CHARACTERS]}-{made[-8:]}")
     author = find.participant(seen, command.author)
     _check(command, seen, at)
     members = [draft.newcomer(name) or find.addressee(seen, name) for name in command.participants]

@@ -68,11 +68,11 @@ def _has_room(draft: Draft, author: ParticipantId, who: Participant) -> None:
     tokens = draft.seen.records(TOKENS.where(participant=who.id))
     good = sum(token.is_good(draft.at.now) and token.kind is not TokenKind.CODE for token in tokens)
     by_owner = find.is_owner(draft.participant(author), draft.at)
-    most = MAX_TOKENS if by_owner else MAX_OWN
-    if good >= most:
+    limit = MAX_TOKENS if by_owner else MAX_OWN
+    if good >= limit:
         raise NotPermitted(
             f"{who.name} already has {good} tokens",
-            detail=f"at most {most} can be valid at a time",
+            detail=f"at most {limit} can be valid at a time",
             fix=("revoke tokens that are no longer used",),
         )
     if len(tokens) >= MAX_TOKENS and not by_owner:

@@ -20,7 +20,7 @@ from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 from moot.rules.words.names import free_name, slug, unique_slug
 
-LONGEST_SHOWN = 64
+MAX_NAME_CHARACTERS = 64
 
 
 class MeetAccount(Struct, frozen=True, gc=False):
@@ -59,7 +59,7 @@ def _met(draft: Draft, command: MeetAccount) -> BridgeAccount:
         command.bridge,
         command.account,
         guest.id,
-        command.shown[:LONGEST_SHOWN],
+        command.shown[:MAX_NAME_CHARACTERS],
         created_at=draft.at.now,
     )
     return draft.put(BRIDGE_ACCOUNTS, account)

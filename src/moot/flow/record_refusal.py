@@ -25,7 +25,7 @@ ENTERED: Final = (NotPermitted, RateLimited, Braked, WouldDeadlock)
 """Refusals by policy, brakes and rings are recorded. Mistakes, and what came too late, are not."""
 NAMED: Final = ("rule", "bar", "link", "limit")
 """Facts of a refusal that say which rule it was."""
-LONGEST_NAME: Final = 200
+MAX_NAME_CHARACTERS: Final = 200
 
 
 class RefusedAct(Struct, frozen=True, gc=False):
@@ -59,7 +59,7 @@ def decide(command: RecordRefusal, seen: Seen, at: Moment) -> Decision[None]:
 
 def of(error: MootError, to: str, what: str) -> RefusedAct:
     facts = {name: error.facts[name] for name in NAMED if isinstance(error.facts.get(name), str)}
-    return RefusedAct(error.code, to[:LONGEST_NAME], what, facts)
+    return RefusedAct(error.code, to[:MAX_NAME_CHARACTERS], what, facts)
 
 
 def head_of(agent: ParticipantId) -> Lookup[ChainHead]:

@@ -266,10 +266,10 @@ def _check_rights(author: Participant, command: Spawn) -> None:
         )
 
 
-def _full(author: Participant, limit: str, most: int, words: str) -> Braked:
+def _full(author: Participant, limit: str, maximum: int, words: str) -> Braked:
     return Braked(
-        f"{author.name} cannot start another agent: at most {most} {words}",
-        detail=f"the limit is spawn.{limit} = {most}; nothing was started",
+        f"{author.name} cannot start another agent: at most {maximum} {words}",
+        detail=f"the limit is spawn.{limit} = {maximum}; nothing was started",
         fix=(
             "wait for one of them to retire, or remove one",
             Hint(Act.SHOW_SETTING, setting=f"spawn.{limit}"),

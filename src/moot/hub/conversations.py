@@ -168,7 +168,7 @@ class Conversations(ConversationCalls):
         ]
 
     async def overview(self, *, archived: bool = False, kind: str | None = None) -> Rows:
-        rows = await self._core.parts.store.glances(self._me, archived=archived, most=MAX_UNREAD)
+        rows = await self._core.parts.store.glances(self._me, archived=archived, limit=MAX_UNREAD)
         glances = {glance.conversation: glance for glance in rows}
         return [
             shapes.ListedConversation.of_glance(

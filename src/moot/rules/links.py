@@ -30,7 +30,7 @@ from moot.rules.room import Room
 OF_SYSTEM = Permit(author=SYSTEM, by="system")
 PAIRED: Final = frozenset({ConversationKind.DIRECT, ConversationKind.LINK})
 """Conversations of two: whatever one says is addressed to the other."""
-LONGEST_LIST: Final = 8
+MAX_LISTED_NAMES: Final = 8
 """Names that a refusal lists."""
 
 
@@ -241,7 +241,7 @@ def refusal(room: Room, sender: Participant, receiver: Participant, found: Verdi
     }
     bar = found.bar or Bar.NO_LINK
     allowed = reachable(room, sender.id)
-    names = ", ".join(allowed[:LONGEST_LIST]) + (" …" if len(allowed) > LONGEST_LIST else "")
+    names = ", ".join(allowed[:MAX_LISTED_NAMES]) + (" …" if len(allowed) > MAX_LISTED_NAMES else "")
     detail = f"{details[bar]}; {sender.name} may write to {names}" if allowed else details[bar]
     return NotPermitted(
         titles[bar],

@@ -132,7 +132,7 @@ class MemoryStore:
         found = [c.id for c in self.shelf.conversations.values() if c.archived == archived]
         return [member for where in found for member in await self.members(where)]
 
-    async def glances(self, reader: ParticipantId, *, archived: bool, most: int) -> list[ConversationGlance]:
+    async def glances(self, reader: ParticipantId, *, archived: bool, limit: int) -> list[ConversationGlance]:
         found = []
         for place in self.shelf.conversations.values():
             messages = self.shelf.messages.get(place.id, [])
@@ -140,7 +140,7 @@ class MemoryStore:
                 mine = self.shelf.members.get(place.id, {}).get(reader)
                 beyond = messages[mine.cursor :] if mine is not None else []
                 unread = sum(message.is_for(reader) for message in beyond)
-                found.append(ConversationGlance(place.id, messages[-1], min(unread, most)))
+                found.append(ConversationGlance(place.id, messages[-1], min(unread, limit)))
         return found
 
     async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:
@@ -161,8 +161,8 @@ class MemoryStore:
         found = sorted(self._matching(query), key=lambda message: message.at, reverse=True)
         return [(message, message.text) for message in found[: max(limit, 0)]]
 
-    async def count(self, query: Query, most: int) -> int:
-        return min(len(self._matching(query)), most)
+    async def count(self, query: Query, limit: int) -> int:
+        return min(len(self._matching(query)), limit)
 
     def _matching(self, query: Query) -> list[Message]:
         shelf = self.shelf
@@ -314,8 +314,8 @@ class MemoryStore:
         waiting = [row for row in self.shelf.records.every(OUTBOX) if row.topic not in without]
         return sorted(waiting, key=OUTBOX.key)[:limit]
 
-    async def outbox_depth(self, most: int) -> OutboxDepth:
-        waiting = await self.unpublished(most)
+    async def outbox_depth(self, limit: int) -> OutboxDepth:
+        waiting = await self.unpublished(limit)
         return OutboxDepth(len(waiting), min((one.at for one in waiting), default=None))
 
     async def homes_of(self, agents: Sequence[ParticipantId]) -> list[tuple[ParticipantId, ParticipantId]]:

@@ -65,6 +65,6 @@ class StoreBeside:
         found: list[tuple[Message, str]] = await self._reads.search(query, limit)
         return found
 
-    async def count(self, query: Query, most: int) -> int:
+    async def count(self, query: Query, limit: int) -> int:
         await self._catch_up()
-        return int(await self._reads.count(query, most))
+        return int(await self._reads.count(query, limit))

@@ -25,11 +25,11 @@ _KILL_ME_FIRST = "1000"
 _CANNOT_START = 127
 
 
-def descendants(pid: int, most: int = 100_000) -> list[int]:
+def descendants(pid: int, limit: int = 100_000) -> list[int]:
     """All processes below one, parents first; none where the kernel does not tell. At most `most` are counted."""
     found = [pid]
     for parent in found:
-        if len(found) > most:
+        if len(found) > limit:
             break
         with contextlib.suppress(OSError):  # it ended while we looked
             for thread in os.listdir(f"/proc/{parent}/task"):

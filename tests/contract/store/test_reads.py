@@ -138,14 +138,14 @@ async def test_the_newest_message_and_what_is_unread_of_all_conversations_are_on
         store, [*acts, saying(OTHER.id, "elsewhere"), saying(gone.id, "one"), saying(gone.id, "two")]
     )
 
-    async def seen(*, archived: bool, most: int) -> dict[str, tuple[str, int]]:
-        found = await store.glances(reader, archived=archived, most=most)
+    async def seen(*, archived: bool, limit: int) -> dict[str, tuple[str, int]]:
+        found = await store.glances(reader, archived=archived, limit=limit)
         return {one.conversation: (one.last.text if one.last else "", one.unread) for one in found}
 
-    assert await seen(archived=False, most=100) == {ROOM.id: ("nor this", 3), OTHER.id: ("elsewhere", 0)}
-    assert await seen(archived=False, most=2) == {ROOM.id: ("nor this", 2), OTHER.id: ("elsewhere", 0)}
-    assert await seen(archived=True, most=100) == {gone.id: ("two", 1)}
-    everywhere = await store.glances(ParticipantId("nobody"), archived=False, most=9)
+    assert await seen(archived=False, limit=100) == {ROOM.id: ("nor this", 3), OTHER.id: ("elsewhere", 0)}
+    assert await seen(archived=False, limit=2) == {ROOM.id: ("nor this", 2), OTHER.id: ("elsewhere", 0)}
+    assert await seen(archived=True, limit=100) == {gone.id: ("two", 1)}
+    everywhere = await store.glances(ParticipantId("nobody"), archived=False, limit=9)
     assert {one.unread for one in everywhere} == {0}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from moot.doors.http.api.schema import BIGGEST
+from moot.doors.http.api.schema import MAX_JSON_INTEGER
 from moot.flow import revoke_token
 from moot.model.ids import ParticipantId
 from moot.model.limits import Terms
@@ -81,7 +81,7 @@ async def test_the_newest_messages_are_read_with_two_looks(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At the token, and at the conversation: whether the caller is in it, and whether what is kept still holds."""
-    newest = ("karl", "GET", f"{MESSAGES}?before={BIGGEST}&limit=3")
+    newest = ("karl", "GET", f"{MESSAGES}?before={MAX_JSON_INTEGER}&limit=3")
     for text in ("one", "two", "three"):
         await world.hub.post("room", text)
     await world.hub.settled(timeout=PATIENCE)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from moot.rules.words.mentions import LONGEST, nearest, parse, resolve
+from moot.rules.words.mentions import MAX_NAME_CHARACTERS, nearest, parse, resolve
 
 pytestmark = pytest.mark.req("A-05")
 
@@ -130,9 +130,9 @@ def test_scripts_written_without_spaces_leave_the_name_whole() -> None:
 
 
 def test_a_name_may_have_63_letters_and_a_longer_run_is_no_name() -> None:
-    assert parse("@" + "a" * LONGEST) == ("a" * LONGEST,)
-    assert parse("@" + "a" * (LONGEST + 1)) == ()
-    assert parse("@" + "a" * LONGEST + "....") == ("a" * LONGEST,)
+    assert parse("@" + "a" * MAX_NAME_CHARACTERS) == ("a" * MAX_NAME_CHARACTERS,)
+    assert parse("@" + "a" * (MAX_NAME_CHARACTERS + 1)) == ()
+    assert parse("@" + "a" * MAX_NAME_CHARACTERS + "....") == ("a" * MAX_NAME_CHARACTERS,)
 
 
 # ── code

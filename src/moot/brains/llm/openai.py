@@ -60,14 +60,14 @@ class OpenAIModel:
 
     async def _pieces(self, prompt: Prompt, answer: PartialAnswer) -> Pieces:
         calls = _Calls()
-        most = self._endpoint.max_tokens
+        max_tokens = self._endpoint.max_tokens
         async with await self._completions.create(
             model=self._endpoint.model,
             messages=self._messages(prompt),
             tools=tools(prompt.tools) or omit,
             # The newer name is refused by compatible servers, the older one by OpenAI's newer models.
-            max_completion_tokens=most if self._endpoint.is_own else omit,
-            max_tokens=omit if self._endpoint.is_own else most,
+            max_completion_tokens=max_tokens if self._endpoint.is_own else omit,
+            max_tokens=omit if self._endpoint.is_own else max_tokens,
             stream=True,
             stream_options={"include_usage": True},
             extra_headers=self._headers,

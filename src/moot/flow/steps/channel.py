@@ -116,7 +116,7 @@ def _reopen(draft: Draft, old: Conversation, author: ParticipantId) -> None:
     room, holder = draft.room(old), draft.seen.find(old.name)
     name = old.name
     if holder is not None and holder.id != old.id:  # nobody chose this name: another does as well
-        name = f"{name[: create.LONGEST_MADE]}-{old.id[-8:]}"
+        name = f"{name[: create.MAX_BASE_CHARACTERS]}-{old.id[-8:]}"
     opened = structs.replace(old, name=name, archived=False, updated_at=draft.at.now, stalled=0, blocked=())
     room.put_conversation(opened)
     draft.emit(EventType.CONVERSATION_UNARCHIVED, room, by=author)
@@ -125,8 +125,8 @@ def _reopen(draft: Draft, old: Conversation, author: ParticipantId) -> None:
 def _open(draft: Draft, link: Link, author: ParticipantId, looked_up: Collection[str]) -> None:
     """A new channel. A name that is not among those `looked_up` may be taken: then the link's id is in it."""
     name = name_between(*link.ends)
-    if name not in looked_up or len(name) > create.LONGEST_MADE:
-        name = f"{name[: create.LONGEST_MADE]}-{link.id[-8:]}"
+    if name not in looked_up or len(name) > create.MAX_BASE_CHARACTERS:
+        name = f"{name[: create.MAX_BASE_CHARACTERS]}-{link.id[-8:]}"
     wanted = create.Create(
         author=author,
         name=name,

@@ -13,7 +13,7 @@ from moot.model.turn import RuleName
 from moot.rules.draft import Draft
 from moot.rules.words.names import NameProblem, check_display, check_name, drawn_as
 
-LONGEST_SHOWN = 40
+MAX_SHOWN_CHARACTERS = 40
 
 
 def back(draft: Draft, who: Participant) -> Participant:
@@ -30,7 +30,8 @@ def checked_display(display: str, others: Iterable[Participant]) -> str:
         return check_display(display, taken=answered_to(others)) if display else ""
     except NameProblem as problem:
         raise BadValue(
-            f"display = {display[:LONGEST_SHOWN]!a} cannot be used", detail=f"expected {problem.expected}"
+            f"display = {display[:MAX_SHOWN_CHARACTERS]!a} cannot be used",
+            detail=f"expected {problem.expected}",
         ) from problem
 
 

@@ -60,7 +60,7 @@ async def now(core: Core, me: ParticipantId, limit: int) -> shapes.Now:
     cut_off = [turn for turn in open_turns if _is_cut_off(turn, known[turn.agent])]
     glances = [
         one
-        for one in await core.parts.store.glances(me, archived=False, most=MAX_UNREAD)
+        for one in await core.parts.store.glances(me, archived=False, limit=MAX_UNREAD)
         if one.conversation in places.open
     ]
     stopped = [one for one in glances if one.last is not None and one.last.metadata.get("notice") == BRAKE]

@@ -28,15 +28,15 @@ _unindented = re.compile(r"\n(?=[^ \t>\n])").search
 # A line that ends the paragraph before it: blank, heading, list item. No code span reaches across.
 _next_block = re.compile(r"\n[ \t>]*(?:\n|#{1,6}[ \t]|[-*+][ \t]|\d{1,9}[.)][ \t])").search
 
-_MOST_RUNS = 10_000
-_SHORTEST_FENCE = 3
+_MAX_RUNS = 10_000
+_MIN_FENCE_CHARACTERS = 3
 
 
 def code_ranges(text: str) -> list[tuple[int, int]]:
     """Half-open ranges of code, in order, none overlapping."""
     if "\r" in text:
         text = text.replace("\r\n", " \n").replace("\r", "\n")  # same length, one kind of line end
-    over = next(islice(_runs(text), _MOST_RUNS, None), None) if len(text) > _MOST_RUNS else None
+    over = next(islice(_runs(text), _MAX_RUNS, None), None) if len(text) > _MAX_RUNS else None
     if over is None:
         return _read(text)
     return [*_read(text[: over.start()]), (over.start(), len(text))]
@@ -115,7 +115,7 @@ class _Fence:
 
 def _opened(text: str, line: int, start: int, end: int) -> _Fence | None:
     """The fence this run opens, if it opens one: three or more, first on its line."""
-    if end - start < _SHORTEST_FENCE:
+    if end - start < _MIN_FENCE_CHARACTERS:
         return None
     before = _containers(text, line, start)
     if before is None or before.end() != start:

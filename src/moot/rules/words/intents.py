@@ -61,7 +61,7 @@ def _only_by_delegating(room: Room, to: Iterable[ParticipantId]) -> BadValue:
     return BadValue(
         "a message cannot delegate",
         detail="create a task instead: its outcome is reported back. Nothing was stored",
-        fix=tuple(Hint(Act.DELEGATE_TO, agent=name) for name in names[: links.LONGEST_LIST]),
+        fix=tuple(Hint(Act.DELEGATE_TO, agent=name) for name in names[: links.MAX_LISTED_NAMES]),
     )
 
 

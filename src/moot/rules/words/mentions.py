@@ -20,9 +20,9 @@ from moot.rules.words.code_ranges import code_ranges
 
 T = TypeVar("T")
 
-LONGEST = 63  # letters in a name; a longer run is no name, and is not cut into one
+MAX_NAME_CHARACTERS = 63  # letters in a name; a longer run is no name, and is not cut into one
 _TRAILING = frozenset("-_.")
-_MOST_SIGNS = 20_000  # "@" looked at in one text: a bound for hostile ones
+_MAX_SIGNS = 20_000  # "@" looked at in one text: a bound for hostile ones
 _NEAREST_OF = 1000  # known names looked at for "did you mean"; more would cost more than the hint is worth
 _NEAREST_COMPARED = 50  # those of them that share most letters, compared in full at 15 µs each
 
@@ -45,7 +45,7 @@ def parse(text: str) -> tuple[str, ...]:
         at = text.find("@")
     urls: _Urls | None = None
     found: dict[str, None] = {}
-    for _ in range(_MOST_SIGNS):
+    for _ in range(_MAX_SIGNS):
         if at < 0:
             break
         end = at + 1
@@ -55,7 +55,7 @@ def parse(text: str) -> tuple[str, ...]:
             if run is not None:
                 end = run.end()
                 name = run[0].rstrip(".").lower()
-                if plain and text[end : end + 1] in _ENDS and len(name) <= LONGEST:
+                if plain and text[end : end + 1] in _ENDS and len(name) <= MAX_NAME_CHARACTERS:
                     found[name] = None
                 elif name not in found and _stands_alone(text, at, name):
                     urls = urls or _Urls(text)
@@ -96,7 +96,7 @@ def nearest(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Known names that look like this one, the closest first, for "did you mean"."""
     if limit < 1:
         return ()
-    wanted = name[:LONGEST].lower()
+    wanted = name[:MAX_NAME_CHARACTERS].lower()
     letters = set(wanted)
 
     def shared(other: str) -> int:
@@ -129,7 +129,7 @@ def _stands_alone(text: str, at: int, name: str) -> bool:
     """Whether `@name` is no part of something longer: a word, `@name@host`, the package `@name/x`."""
     end = at + 1 + len(name)
     after = text[end : end + 1]
-    if after == "@" or len(name) > LONGEST:
+    if after == "@" or len(name) > MAX_NAME_CHARACTERS:
         return False
     if after == "/" and text[end + 1 : end + 2] in _NAME_LETTERS:
         return False

@@ -34,7 +34,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,127}")
 _CONVERSATION_ID = re.compile(r"c[0-9][0-9a-hjkmnp-tv-z]{13}")  # as stores/ids.py makes them
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 _NOT_NAME = re.compile(r"[^a-z0-9_.-]+")
-_SHOWN_AT_MOST = 40  # letters of a refused name repeated in the message; it may be a megabyte long
+_MAX_SHOWN_CHARACTERS = 40  # letters of a refused name repeated in the message; it may be a megabyte long
 
 # The ASCII rows of Unicode's confusables.txt (17.0) that can touch a name: 0 → O, 1 → l, m → rn. The others
 # (I " ` | %) are no letters of names. Names are compared without case, so O is o here. Letters outside ASCII
@@ -72,7 +72,7 @@ class NameProblem(ValueError):
         self.expected = expected
         self.clashes_with = clashes_with
         self.suggestions = suggestions
-        shown = name if len(name) <= _SHOWN_AT_MOST else name[:_SHOWN_AT_MOST] + "…"
+        shown = name if len(name) <= _MAX_SHOWN_CHARACTERS else name[:_MAX_SHOWN_CHARACTERS] + "…"
         super().__init__(f"{shown!a} cannot be used as a name ({problem}); expected {expected}")
 
     @property

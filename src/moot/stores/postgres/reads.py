@@ -128,9 +128,9 @@ class PostgresReads:
     async def members_everywhere(self, *, archived: bool) -> list[Member]:
         return await self._many(rows.MEMBERS, READ.members_everywhere, int(archived))
 
-    async def glances(self, reader: ParticipantId, *, archived: bool, most: int) -> list[ConversationGlance]:
+    async def glances(self, reader: ParticipantId, *, archived: bool, limit: int) -> list[ConversationGlance]:
         newest: list[Message] = await self._many(rows.MESSAGES, READ.newest_everywhere, int(archived))
-        unread = await self._get(READ.unread_everywhere, int(archived), reader, most)
+        unread = await self._get(READ.unread_everywhere, int(archived), reader, limit)
         return glances.beside(newest, unread)
 
     async def messages(self, conversation: ConversationId, page: Page) -> list[Message]:
@@ -161,8 +161,8 @@ class PostgresReads:
         with moot_errors(self._place):
             return [(rows.MESSAGES.one(shape), piece) for (shape, _), piece in zip(hits, around, strict=True)]
 
-    async def count(self, query: Query, most: int) -> int:
-        arguments = await self._search_arguments(query, most)
+    async def count(self, query: Query, limit: int) -> int:
+        arguments = await self._search_arguments(query, limit)
         if arguments is None:
             return 0
         return int(await self._reading(lambda connection: connection.fetchval(SEARCH.count, *arguments)))
@@ -314,8 +314,8 @@ class PostgresReads:
     async def unpublished(self, limit: int, without: Sequence[ParticipantId] = ()) -> list[OutboxRow]:
         return await self._many(rows.RECORDS[OUTBOX.name], RECORDS[OUTBOX.name].oldest, limit, list(without))
 
-    async def outbox_depth(self, most: int) -> OutboxDepth:
-        depth = await self._reading(lambda connection: connection.fetchrow(RECORDS[OUTBOX.name].depth, most))
+    async def outbox_depth(self, limit: int) -> OutboxDepth:
+        depth = await self._reading(lambda connection: connection.fetchrow(RECORDS[OUTBOX.name].depth, limit))
         oldest = depth["oldest"]
         return OutboxDepth(int(depth["rows"]), None if oldest is None else oldest / 1e6)
 

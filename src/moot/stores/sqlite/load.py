@@ -43,14 +43,14 @@ class Unloaded:
 
     def fetch(self, after: int, *, everything: bool) -> tuple[list[Turn], int | None]:
         """Fetch more of them; what the desk already has is newer than what is stored."""
-        most = -1 if everything else LAID_OUT
+        limit = -1 if everything else LAID_OUT
         found = rows.TURNS.many(
-            self._connection.execute(LOAD.open_turns_behind, (self._where, after, most)).get
+            self._connection.execute(LOAD.open_turns_behind, (self._where, after, limit)).get
         )
         known = self._desk.turns_by_id
         new = [turn for turn in found if turn.id not in known]
         known.update((turn.id, turn) for turn in new)
-        return new, found[-1].id if len(found) == most else None
+        return new, found[-1].id if len(found) == limit else None
 
     def count(self, after: int) -> int:
         stored = int(self._connection.execute(LOAD.count_open_turns_behind, (self._where, after)).get)

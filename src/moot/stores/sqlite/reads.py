@@ -174,10 +174,10 @@ class SqliteReads:
         found: list[Member] = await self._many(rows.MEMBERS, READ.members_everywhere, archived)
         return found
 
-    async def glances(self, reader: ParticipantId, *, archived: bool, most: int) -> list[ConversationGlance]:
+    async def glances(self, reader: ParticipantId, *, archived: bool, limit: int) -> list[ConversationGlance]:
         newest: list[Message] = await self._many(rows.MESSAGES, READ.newest_everywhere, archived)
         unread = await self._long(
-            lambda connection: connection.execute(READ.unread_everywhere, (archived, reader, most)).get
+            lambda connection: connection.execute(READ.unread_everywhere, (archived, reader, limit)).get
         )
         return glances.beside(newest, unread)
 
@@ -202,8 +202,8 @@ class SqliteReads:
     async def search(self, query: Query, limit: int) -> list[tuple[Message, str]]:
         return await self._long(lambda connection: search.found(connection, query, limit))
 
-    async def count(self, query: Query, most: int) -> int:
-        return await self._long(lambda connection: search.counted(connection, query, most))
+    async def count(self, query: Query, limit: int) -> int:
+        return await self._long(lambda connection: search.counted(connection, query, limit))
 
     def index_is_behind(self) -> bool:
         """Whether messages were stored that the full-text index does not know yet."""
@@ -358,9 +358,9 @@ class SqliteReads:
         )
         return found
 
-    async def outbox_depth(self, most: int) -> OutboxDepth:
+    async def outbox_depth(self, limit: int) -> OutboxDepth:
         count, oldest = await self._long(
-            lambda connection: connection.execute(RECORDS[OUTBOX.name].depth, (most,)).get
+            lambda connection: connection.execute(RECORDS[OUTBOX.name].depth, (limit,)).get
         )
         return OutboxDepth(count, None if oldest is None else oldest / 1e6)
 

@@ -30,8 +30,8 @@ def found(connection: apsw.Connection, query: Query, limit: int) -> list[tuple[M
     ]
 
 
-def counted(connection: apsw.Connection, query: Query, most: int) -> int:
-    parameters = _parameters(connection, query, most)
+def counted(connection: apsw.Connection, query: Query, limit: int) -> int:
+    parameters = _parameters(connection, query, limit)
     return 0 if parameters is None else int(connection.execute(SEARCH.count, parameters).get)
 
 

@@ -92,9 +92,9 @@ class SqliteStore(SqliteReads):
         await self._caught_up()
         return await super().search(query, limit)
 
-    async def count(self, query: Query, most: int) -> int:
+    async def count(self, query: Query, limit: int) -> int:
         await self._caught_up()
-        return await super().count(query, most)
+        return await super().count(query, limit)
 
     async def _caught_up(self) -> None:
         newest = self._get(SEARCH.newest_row)

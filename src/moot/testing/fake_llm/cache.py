@@ -16,7 +16,7 @@ from moot.testing.fake_llm.requests import Request, Wire
 CHARACTERS_PER_TOKEN: Final = 4
 BLOCK_TOKENS: Final = 16
 _BLOCK: Final = BLOCK_TOKENS * CHARACTERS_PER_TOKEN
-_MOST_BLOCKS: Final = 1 << 16
+_MAX_BLOCKS: Final = 1 << 16
 
 
 def tokens(text: str) -> int:
@@ -38,7 +38,7 @@ class PromptCache:
         known = next((n for n, block in enumerate(blocks) if block not in self._seen), len(blocks))
         for block in blocks[known:]:
             self._seen[block] = None
-        while len(self._seen) > _MOST_BLOCKS:
+        while len(self._seen) > _MAX_BLOCKS:
             del self._seen[next(iter(self._seen))]
         text = answer.text + "".join(call.name + call.json for call in answer.calls)
         return Spent(

@@ -11,7 +11,7 @@ from moot.doors.http.api.hint_requests import request
 from moot.doors.http.api.problems import NO_CONTENT, Refusal, Response
 from moot.doors.http.api.route import ApiCall
 from moot.doors.http.api.schema import (
-    BIGGEST,
+    MAX_JSON_INTEGER,
     DeliveryList,
     Hits,
     ListedConversations,
@@ -167,7 +167,9 @@ async def settled_within(call: ApiCall, where: str | None) -> Settled:
 async def messages(call: ApiCall) -> MessageList | Response:
     query = call.query
     assert call.version is not None
-    if query.before is not None and query.before >= BIGGEST and not query.after:  # the newest: kept as bytes
+    if (
+        query.before is not None and query.before >= MAX_JSON_INTEGER and not query.after
+    ):  # the newest: kept as bytes
         newest = await call.hub.encoded.newest_at(call.version, query.limit)
         return Response(b'{"messages":%s,"next":null}' % newest)
     rows = await call.hub.messages(call.ref, after=query.after, before=query.before, limit=query.limit + 1)

@@ -10,9 +10,9 @@ from moot.doors.http.api.constraints import Text
 
 KINDS = ("external", "agent", "human")
 """Whom the API can enrol."""
-BIGGEST = 2**53
+MAX_JSON_INTEGER = 2**53
 MAX_LIMIT = 500
-Cursor = Annotated[int, Meta(ge=0, le=BIGGEST)]
+Cursor = Annotated[int, Meta(ge=0, le=MAX_JSON_INTEGER)]
 Limit = Annotated[int, Meta(ge=1, le=MAX_LIMIT)]
 Seconds = Annotated[float, Meta(ge=0, le=300)]
 
@@ -85,7 +85,7 @@ class Stopping(RequestShape, frozen=True):
 
 class ReadTo(RequestShape, frozen=True):
     seq: Annotated[
-        float, Meta(ge=0, le=BIGGEST - 1, multiple_of=1)
+        float, Meta(ge=0, le=MAX_JSON_INTEGER - 1, multiple_of=1)
     ]  # the next number up is read as the same float
 
 

@@ -33,7 +33,7 @@ from moot.stores.sqlite.trouble import ABOUT_THE_FILE, damaged, moot_errors
 PAGES_AT_ONCE = 256
 """One mebibyte: between two steps other threads and readers of the disk get their turn."""
 BESIDE = ("-wal", "-shm", "-journal")
-LARGEST = 1 << 53
+MAX_ID = 1 << 53
 """Larger numbers are damage: no such id was ever given out."""
 Token: TypeAlias = tuple[str, str, str, str]
 """Id, whose, digest, scopes."""
@@ -229,7 +229,7 @@ def _settle(staged: Path, db: Path) -> int:
 def _last_numbers(db: Path) -> tuple[int, int]:
     """Where the numbers of the database to be replaced end, if it can still say."""
     [(turn, event)] = _rows_of(db, BACKUP.last_numbers) or [(0, 0)]
-    return (turn, event) if max(turn, event) < LARGEST else (0, 0)
+    return (turn, event) if max(turn, event) < MAX_ID else (0, 0)
 
 
 def _good_tokens(db: Path) -> frozenset[Token]:
