@@ -71,6 +71,7 @@ export const words = {
     start: 'Start',
     unread: (where: string, count: number) => `${many(count, 'new message')} in ${where}`,
     left: (who: string) => `${who}'s process ended in the middle of a turn`,
+    quarantine: (who: string) => `${who} changed what git would run for you; it was undone`,
     broken: (who: string) => `${who} cannot answer as it is set up`,
     quiet: 'All quiet',
     quietText: (last: string) => `Nobody is working and nothing needs you.${last ? ` Last message ${last}.` : ''}`,

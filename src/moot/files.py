@@ -70,21 +70,49 @@ def create_below(root: Path, parts: tuple[str, ...], content: bytes) -> None:
             os.close(file)
 
 
-def replace_below(root: Path, parts: tuple[str, ...], content: bytes) -> None:
-    """A private file below a folder, whole or not at all, with the folders between. No part of its way down may be a
-    link; a link in its own place is replaced, not followed."""
-    with _folder_of(root, parts, make=True) as folder:
+def replace_below(
+    root: Path, parts: tuple[str, ...], content: bytes, mode: int = PRIVATE, *, make: bool = True
+) -> None:
+    """A file below a folder, whole or not at all, private unless `mode` says otherwise; with `make` the folders between
+    too. No part of its way down may be a link; a link in its own place is replaced, not followed."""
+    with _folder_of(root, parts, make=make) as folder:
         draft = f".{parts[-1]}.{os.getpid()}.new"
         with suppress(FileNotFoundError):
             os.unlink(draft, dir_fd=folder)
         file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, PRIVATE, dir_fd=folder)
         try:
             _write(file, content)
+            if mode != PRIVATE:
+                os.fchmod(file, mode)
             os.fsync(file)
         finally:
             os.close(file)
         os.replace(draft, parts[-1], src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
+
+
+def move_below(root: Path, parts: tuple[str, ...], target: Path) -> None:
+    """Take a file, link or folder from below a folder to a new place. No part of its way down may be a link, and a link
+    in its own place is moved, not followed. A folder can only be moved within its disk."""
+    with _folder_of(root, parts) as folder:
+        try:
+            os.rename(parts[-1], target, src_dir_fd=folder)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _move_to_another_disk(parts[-1], folder, target)
+
+
+def _move_to_another_disk(name: str, folder: int, target: Path) -> None:
+    if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        target.symlink_to(os.readlink(name, dir_fd=folder))
+    else:
+        file = _opened(name, os.O_RDONLY, folder)
+        try:
+            replace(target, _read(file, os.fstat(file).st_size))
+        finally:
+            os.close(file)
+    os.unlink(name, dir_fd=folder)
 
 
 def replace(path: Path, content: bytes) -> None:

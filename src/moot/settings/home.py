@@ -98,6 +98,11 @@ class Home(Struct, frozen=True):
         return self.logs / f"{agent}.log"
 
     @property
+    def quarantine(self) -> Path:
+        """What agents put where git would have followed it, a folder for each time."""
+        return self.path / "quarantine"
+
+    @property
     def worktrees(self) -> Path:
         """Checkouts of spawned agents: next to the home, and in no repository."""
         return self.path.with_name(f"{self.path.name}-worktrees")

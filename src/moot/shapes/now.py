@@ -16,8 +16,8 @@ class NowAgent(Shape, frozen=True):
 
 class NowRow(Shape, frozen=True):
     what: str
-    """Needs somebody: `question`, `unread`, `failed`, `broken`, `paused`, `away`, `left`, `worktree`. Else `working` or
-    `done`."""
+    """Needs somebody: `question`, `unread`, `failed`, `broken`, `paused`, `away`, `left`, `worktree`, `quarantine`.
+    Else `working` or `done`."""
     agent: str = ""
     conversation: str = ""
     """Its name."""

@@ -22,6 +22,7 @@ const GLYPHS: Record<string, string> = {
   left: '!',
   away: '✕',
   worktree: '⎇',
+  quarantine: '!',
   unread: '✉',
 };
 
@@ -39,6 +40,8 @@ function textOf(row: NowRow, where: string): string {
       return words.now.left(row.agent);
     case 'worktree':
       return words.now.worktree(row.agent);
+    case 'quarantine':
+      return words.now.quarantine(row.agent);
     case 'broken':
       return words.now.broken(row.agent);
     default:
@@ -72,7 +75,8 @@ export function NeedRow({ row, act, onOpen, onHide }: Props) {
       <span className="grow">
         {textOf(row, title)} <span className="muted small">{ago(row.since || row.at, now)}</span>
         {row.error && <span className="muted small now-row__more">{row.error}</span>}
-        {row.what === 'worktree' && row.fix.map((command) => <Command key={String(command)} text={String(command)} />)}
+        {(row.what === 'worktree' || row.what === 'quarantine') &&
+          row.fix.map((command) => <Command key={String(command)} text={String(command)} />)}
       </span>
       {row.what === 'question' &&
         choices.map((choice) => {

@@ -17,6 +17,7 @@ from moot.brains.command.drivers.acp import AcpDriver
 from moot.brains.command.drivers.claude import ClaudeDriver
 from moot.brains.command.drivers.codex import CodexDriver
 from moot.brains.command.drivers.template import TemplateDriver, refused_flag, words_of
+from moot.brains.command.repository.git_guard import GitGuard
 from moot.brains.command.worktree_git import LinkedWorktree, find_worktree
 from moot.brains.llm.keys import ANTHROPIC, OPENAI, KeyRing, Secret
 from moot.errors import BadValue
@@ -80,6 +81,7 @@ def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Map
         permissions=permissions,
         wrap=wrap,
         worktree=worktree,
+        guard=GitGuard(row.name, project, home, walled=row.sandbox is CliSandbox.BWRAP),
         key=key if words[0] == "codex" else None,
         key_file=_key_file(row, key, home) if key is not None and words[0] == "claude" else None,
         runs_once=prefix == "command" and words[0] not in OWN_DRIVERS,

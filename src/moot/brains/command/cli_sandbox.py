@@ -4,8 +4,9 @@ person's home.
 Above: cli_plan.py. Below: bubblewrap. The network stays open: the CLI talks to its provider. The keeper ends the CLI;
 `--die-with-parent` and a process namespace of its own make sure of it.
 
-Files that decide which programs run later, outside the sandbox, are read-only: settings and hooks of the CLIs, hooks
-and settings of the project's repository. Those that do not exist yet can still be created; see the how-to.
+Files that decide which programs run later, outside the sandbox, are read-only: settings and hooks of the CLIs, and what
+leads the project's repository to settings and hooks. Settings of the CLIs that do not exist yet can still be created;
+see the how-to. Other repositories in the project are checked after each turn (repository/git_guard.py).
 """
 
 import os
@@ -15,7 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from moot.brains.command.worktree_git import LinkedWorktree, reads_worktree_settings
+from moot import files
+from moot.brains.command.worktree_git import LinkedWorktree, reads_worktree_settings, sets_worktree
 
 SandboxWrap: TypeAlias = Callable[[list[str], Sequence[Path]], list[str]]
 """Puts a command line into the sandbox; the paths are made visible to it."""
@@ -50,6 +52,9 @@ SOCKETS: Final = (Path("/run"), Path("/var/run"))
 """Where the system's services listen. A read-only mount would not help: connecting needs no write permission."""
 RESOLVER: Final = Path("/etc/resolv.conf")
 """Often a link into `/run`; without it the provider's host name cannot be resolved."""
+PROTECTED_IN_REPOSITORIES: Final = ("commondir", "modules", "worktrees")
+"""Besides settings and hooks: what leads git to the settings of another folder. A `commondir` that names its own folder
+changes nothing; it is made so that no other can be."""
 PROTECTED_IN_PROJECTS: Final = (
     *(".git/hooks", ".git/config", ".git/config.worktree"),
     *(".claude", ".codex", ".mcp.json", ".vscode", ".idea"),
@@ -113,8 +118,11 @@ def _git_mounts(git: Path) -> list[str]:
         return ["--ro-bind", str(git), str(git)]
     if reads_worktree_settings(git):
         (git / "config.worktree").touch()  # what is there can be made read-only
-    hooks = git / "hooks"
-    return ["--bind", str(git), str(git), *(() if os.path.lexists(hooks) else ("--tmpfs", str(hooks)))]
+    hooks, elsewhere = git / "hooks", git / "commondir"
+    if not os.path.lexists(elsewhere) and not sets_worktree(git):
+        files.replace_below(git, (elsewhere.name,), b".\n", 0o644, make=False)
+    words = ["--bind", str(git), str(git), *(() if os.path.lexists(hooks) else ("--tmpfs", str(hooks)))]
+    return [*words, *_bind("--ro-bind", [git / part for part in PROTECTED_IN_REPOSITORIES])]
 
 
 def _bind(how: str, paths: Iterator[Path] | Sequence[Path]) -> list[str]:

@@ -32,6 +32,7 @@ from moot.brains.command.driver import (
 from moot.brains.command.process_pool import ProcessPool, ProcessSeat
 from moot.brains.command.program import cli_process
 from moot.brains.command.project_locks import ProjectLocks
+from moot.brains.command.repository.git_guard import GitGuard
 from moot.brains.command.worktree_git import GitFailed, LinkedWorktree
 from moot.brains.llm.keys import Secret
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec
@@ -53,6 +54,8 @@ class CliPlan(Struct, frozen=True):
     wrap: SandboxWrap = no_sandbox
     worktree: LinkedWorktree | None = None
     """For an agent in a sandbox: its commits are copied to the repository after each turn."""
+    guard: GitGuard | None = None
+    """Undoes what would make a person's git run a program of the agent's."""
     key: Secret | None = None
     key_file: Path | None = None
     runs_once: bool = False
@@ -68,6 +71,7 @@ class LiveSession:
         self.seat: ProcessSeat | None = None
         self.turn: CliTurn | None = None
         self.specs: tuple[ToolSpec, ...] = ()
+        self.guarded = False
 
     async def call(self, call: ToolCall) -> ToolResult:
         return (
@@ -149,6 +153,8 @@ class CommandBrain:
             if self._plan.worktree is not None:
                 with suppress(GitFailed):  # it is logged, and tried again
                     await asyncio.to_thread(self._plan.worktree.take_over)
+            if self._plan.guard is not None:
+                await asyncio.to_thread(self._plan.guard.check)
 
     async def _next_prompt(
         self, turn: CliHostedTurn, live: LiveSession, session: CliSession | None
@@ -197,6 +203,9 @@ class CommandBrain:
             self._live[conversation_id] = live
             turn.wait_for("")
             await turn.say("")
+            if self._plan.guard is not None:
+                live.guarded = True
+                await asyncio.to_thread(self._plan.guard.begin)
             try:
                 live.opened = await live.driver.open(self._setup(live), session.session if session else None)
             except SessionLost:
@@ -243,6 +252,9 @@ class CommandBrain:
         if self._live.get(conversation_id) is live:
             del self._live[conversation_id]
         await live.driver.close()
+        if self._plan.guard is not None and live.guarded:
+            live.guarded = False
+            await asyncio.to_thread(self._plan.guard.end)
 
     def _sweep(self) -> None:
         """Once: end the processes that an earlier host of this home left behind."""

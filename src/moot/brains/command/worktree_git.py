@@ -41,6 +41,7 @@ MAX_DEPTH: Final = 20
 OBJECT_NAME: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 OBJECT_FOLDER: Final = re.compile(r"[0-9a-f]{2}|pack")
 OBJECT_FILE: Final = re.compile(r"[0-9a-f]{38}([0-9a-f]{24})?|pack-[0-9a-f]+\.(pack|idx)")
+SETS_WORKTREE: Final = re.compile(r"^[^#;]*\bworktree\b", re.IGNORECASE | re.MULTILINE)
 SETTINGS: Final = {"core.hooksPath": os.devnull, "core.fsmonitor": "false", "gc.auto": "0"}
 """Outside the sandbox git runs no program that the repository names."""
 
@@ -320,4 +321,11 @@ def reads_worktree_settings(common: Path) -> bool:
     """Whether git reads settings of a worktree besides those of its repository."""
     with suppress(OSError):
         return "worktreeconfig" in (common / "config").read_text(errors="replace").lower()
+    return True
+
+
+def sets_worktree(git: Path) -> bool:
+    """Whether a repository says where its files are; git does not heed that beside a `commondir`."""
+    with suppress(OSError):
+        return SETS_WORKTREE.search((git / "config").read_text(errors="replace")) is not None
     return True

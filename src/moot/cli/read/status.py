@@ -116,7 +116,7 @@ def _line(row: JsonObject) -> tuple[str, str]:
             sentence = f"{row['conversation']}: {row['count']} new, {row['message']['from']}: {text}"
         case "failed":
             sentence = f"{row['conversation']}: {row['agent']} failed: {row['error']}"
-        case "broken" | "worktree":
+        case "broken" | "worktree" | "quarantine":
             sentence = row["error"]
         case "paused":
             sentence = f"{row['conversation']}: {row['message']['text'].strip('[]')}"

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from moot import shapes
+from moot.brains.command.repository import quarantine
 from moot.hub.agents import all_shaped
 from moot.hub.core import Core
 from moot.hub.process import worktrees
@@ -67,6 +68,7 @@ async def now(core: Core, me: ParticipantId, limit: int) -> shapes.Now:
     owed = [turn for turn in turns if turn.state == "owed"]
     needs = [  # what somebody or something waits for first: what comes last may be cut off
         *await _questions(core, me, places),
+        *(await asyncio.to_thread(_quarantined, core) if me == core.user else []),
         *(await _broken(core, agents) if me == core.user else []),
         *[_paused(core, one, places) for one in stopped],
         *_failed(ended, places),
@@ -222,6 +224,20 @@ def _paused(core: Core, glance: ConversationGlance, places: SeenPlaces) -> shape
         message=shapes.Message.of(glance.last, core.directory.name),
         fix=tuple(to_data([Hint(Act.CONTINUE_CHAIN, conversation=name)])),
     )
+
+
+def _quarantined(core: Core) -> list[shapes.NowRow]:
+    """What agents put where a person's git would have followed it."""
+    return [
+        shapes.NowRow(
+            "quarantine",
+            agent=note.agent,
+            since=shapes.when(note.since),
+            error=note.sentence,
+            fix=(f"ls -lA {shlex.quote(note.folder)}", f"rm -r {shlex.quote(note.folder)}"),
+        )
+        for note in quarantine.notes(core.parts.home)
+    ]
 
 
 def _worktrees(core: Core) -> list[shapes.NowRow]:
