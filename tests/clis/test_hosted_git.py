@@ -24,9 +24,11 @@ async def git(folder: Path, *words: str) -> str:
 
 
 @pytest.mark.timeout(180)
-@clis.BOTH
-async def test_16_behind_the_wall_it_commits_to_its_branch(hosted: clis.Hosted, cli: str) -> None:
-    hosted.set_up(cli, sandbox="bwrap", permissions="all")
+@pytest.mark.parametrize(("cli", "permissions"), [("claude", "all"), ("codex", "all"), ("codex", "edit")])
+async def test_16_behind_the_wall_it_commits_to_its_branch(
+    hosted: clis.Hosted, cli: str, permissions: str
+) -> None:
+    hosted.set_up(cli, sandbox="bwrap", permissions=permissions)
     repository, home = hosted.folder("repository"), Home(hosted.home / ".moot")
     await git(repository, "init", "--quiet", "--initial-branch=main")
     await git(repository, "commit", "--quiet", "--allow-empty", "--message=first")
@@ -45,3 +47,5 @@ async def test_16_behind_the_wall_it_commits_to_its_branch(hosted: clis.Hosted, 
     assert commits == ["arya:second", "p:first"]
     assert await git(place, "status", "--short") == ""
     assert await git(repository, "fsck", "--full", "--strict") == ""
+    left = {part.name for part in (repository / ".git" / "worktrees" / "arya").iterdir()}
+    assert not {".git", ".codex", ".agents", ".aws"} & left, "codex leaves none of its own folders there"

@@ -231,6 +231,7 @@ class CommandBrain:
             allow=live.allow,
             run_folder=plan.run_folder,
             wrap=plan.wrap,
+            writable=plan.worktree.written if plan.worktree is not None else (),
             key=plan.key,
             key_file=plan.key_file,
         )

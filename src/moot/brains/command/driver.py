@@ -152,6 +152,8 @@ class CliSetup(Struct, frozen=True):
     """A folder for files that live only as long as a process."""
     wrap: SandboxWrap = no_sandbox
     """Puts a command line into the sandbox, if there is one."""
+    writable: tuple[Path, ...] = ()
+    """Folders besides the project that the sandbox lets it write, for git."""
     key: Secret | None = None
     """The credential of a CLI that takes it over its pipe; None if the CLI logs in by itself."""
     key_file: Path | None = None

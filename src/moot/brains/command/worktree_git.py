@@ -129,6 +129,13 @@ class LinkedWorktree(Struct, frozen=True):
         link = str(self.top / ".git")
         return [*words, "--ro-bind", link, link]
 
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """Where git writes behind the wall besides the worktree. A CLI with a sandbox of its own has to open these."""
+        if self.store is None:
+            return ()
+        return (self.admin, *(self.common / part for part in ("objects", "refs", "logs")))
+
     # --- outside --------------------------------------------------------------------------------------------------
 
     def take_over(self) -> None:

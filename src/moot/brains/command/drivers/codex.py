@@ -162,7 +162,7 @@ class CodexDriver:
             return {"type": "dangerFullAccess"}
         return {
             "type": "workspaceWrite",
-            "writableRoots": [str(self._setup.project)],
+            "writableRoots": [str(folder) for folder in (self._setup.project, *self._setup.writable)],
             "networkAccess": False,
             "excludeSlashTmp": True,
             "excludeTmpdirEnvVar": True,
