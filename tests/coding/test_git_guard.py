@@ -50,9 +50,9 @@ class Checkout:
         )
         return done.stdout + done.stderr
 
-    def attack(self, script: str, *, walled: bool) -> None:
+    def attack(self, script: str, *, sandboxed: bool) -> None:
         argv = ["sh", "-c", script]
-        if walled:
+        if sandboxed:
             bwrap = find_bwrap()
             assert bwrap is not None, "apt install bubblewrap"
             argv = wrapper(bwrap, self.project, self.environ, self.home.path)(argv, ())
@@ -73,8 +73,8 @@ class Checkout:
         self.git(self.project, "checkout", "--quiet", "-b", "next")
         self.git(self.project, "gc", "--quiet")
 
-    def guard(self, *, walled: bool) -> GitGuard:
-        return GitGuard("arya", self.project, self.home, walled=walled)
+    def guard(self, *, sandboxed: bool) -> GitGuard:
+        return GitGuard("arya", self.project, self.home, sandboxed=sandboxed)
 
 
 @pytest.fixture
@@ -122,27 +122,27 @@ ATTACKS = {
 }
 
 
-@pytest.mark.parametrize("walled", [True, False], ids=["sandbox", "plain"])
+@pytest.mark.parametrize("sandboxed", [True, False], ids=["sandbox", "plain"])
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_git_of_a_person_runs_what_an_agent_has_left(
-    checkout: Checkout, attack: str, walled: bool
+    checkout: Checkout, attack: str, sandboxed: bool
 ) -> None:
-    guard = checkout.guard(walled=walled)
+    guard = checkout.guard(sandboxed=sandboxed)
     guard.begin()
-    checkout.attack(ATTACKS[attack], walled=walled)
+    checkout.attack(ATTACKS[attack], sandboxed=sandboxed)
     guard.end()
     checkout.ran.unlink(missing_ok=True)  # the attack uses git as well
     checkout.use_git()
     assert not checkout.ran.exists()
     assert "fatal" not in checkout.git(checkout.project, "log", "--oneline") or "another" in attack
-    if not walled:
+    if not sandboxed:
         assert quarantine.notes(checkout.home), "the owner is told"
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_every_attack_works_where_nobody_looks(checkout: Checkout, attack: str) -> None:
     """Else the test above would prove nothing."""
-    checkout.attack(ATTACKS[attack], walled=False)
+    checkout.attack(ATTACKS[attack], sandboxed=False)
     checkout.ran.unlink(missing_ok=True)
     checkout.use_git()
     assert checkout.ran.exists()
@@ -150,21 +150,23 @@ def test_every_attack_works_where_nobody_looks(checkout: Checkout, attack: str) 
 
 @pytest.mark.parametrize("attack", ["settings", "hook", "commondir", "commondir renamed", "another repository",
                                     "submodule", "commondir of a submodule", "worktree"])  # fmt: skip
-def test_behind_the_wall_the_repository_itself_is_closed_while_the_agent_works(
+def test_in_the_sandbox_the_repository_itself_is_closed_while_the_agent_works(
     checkout: Checkout, attack: str
 ) -> None:
-    checkout.attack(ATTACKS[attack], walled=True)
+    checkout.attack(ATTACKS[attack], sandboxed=True)
     checkout.ran.unlink(missing_ok=True)
     checkout.use_git()
     assert not checkout.ran.exists()
     assert "first" in checkout.git(checkout.project, "log", "--oneline")
 
 
-def test_behind_the_wall_an_agent_commits_in_a_plain_checkout_as_before(checkout: Checkout) -> None:
-    guard = checkout.guard(walled=True)
+def test_in_the_sandbox_an_agent_commits_in_a_plain_checkout_as_before(checkout: Checkout) -> None:
+    guard = checkout.guard(sandboxed=True)
     guard.begin()
     commit = "git config --get user.name; echo 2 > b; git add b; git -c user.name=a -c user.email=a@x commit -qm second"
-    checkout.attack(f"{commit}; git branch idea; git switch -q idea; git stash list; git gc -q", walled=True)
+    checkout.attack(
+        f"{commit}; git branch idea; git switch -q idea; git stash list; git gc -q", sandboxed=True
+    )
     guard.end()
     assert checkout.git(checkout.project, "log", "-1", "--format=%s", "main") == "second\n"
     assert checkout.git(checkout.project, "branch", "--show-current") == "idea\n"
@@ -172,16 +174,16 @@ def test_behind_the_wall_an_agent_commits_in_a_plain_checkout_as_before(checkout
     assert quarantine.notes(checkout.home) == []
 
 
-@pytest.mark.parametrize("walled", [True, False], ids=["sandbox", "plain"])
+@pytest.mark.parametrize("sandboxed", [True, False], ids=["sandbox", "plain"])
 @pytest.mark.parametrize("file", ["index", "COMMIT_EDITMSG", "logs/HEAD", "logs/refs/heads/main"])
 def test_git_of_a_person_writes_through_no_link_of_an_agent(
-    checkout: Checkout, workshop: Workshop, file: str, walled: bool
+    checkout: Checkout, workshop: Workshop, file: str, sandboxed: bool
 ) -> None:
     profile = workshop.root / "profile"
     profile.write_text("as it was\n")
-    guard = checkout.guard(walled=walled)
+    guard = checkout.guard(sandboxed=sandboxed)
     guard.begin()
-    checkout.attack(f"ln -sf {profile} .git/{file}", walled=walled)
+    checkout.attack(f"ln -sf {profile} .git/{file}", sandboxed=sandboxed)
     assert (checkout.project / ".git" / file).is_symlink()
     guard.check()
     checkout.use_git()
@@ -191,7 +193,7 @@ def test_git_of_a_person_writes_through_no_link_of_an_agent(
 
 
 def test_what_git_does_every_day_stays(checkout: Checkout, workshop: Workshop) -> None:
-    guard = checkout.guard(walled=False)
+    guard = checkout.guard(sandboxed=False)
     guard.begin()
     git = "git -c protocol.file.allow=always -c user.name=a -c user.email=a@x"
     checkout.attack(
@@ -199,7 +201,7 @@ def test_what_git_does_every_day_stays(checkout: Checkout, workshop: Workshop) -
         f"{git} remote add fork https://example.invalid/x.git; {git} switch -q -c topic --track main;"
         f"{git} submodule add -q {workshop.project('library')} lib2; {git} worktree add -q ../tree2;"
         f"{git} config user.name arya; {git} sparse-checkout set lib; {git} branch -m topic2; rm -rf dep; {git} gc -q",
-        walled=False,
+        sandboxed=False,
     )
     config = (checkout.project / ".git" / "config").read_text()
     assert "fork" in config
@@ -216,9 +218,9 @@ def test_what_was_there_is_put_back_and_what_came_is_kept(checkout: Checkout) ->
     hook.chmod(0o755)
     config = checkout.project / ".git" / "config"
     before = config.read_text()
-    guard = checkout.guard(walled=False)
+    guard = checkout.guard(sandboxed=False)
     guard.begin()
-    checkout.attack('echo "$EVIL" > .git/hooks/pre-commit; git config core.pager "$EVIL"', walled=False)
+    checkout.attack('echo "$EVIL" > .git/hooks/pre-commit; git config core.pager "$EVIL"', sandboxed=False)
     findings = guard.check()
     assert (hook.read_text(), hook.stat().st_mode & 0o777) == ("#!/bin/sh\nexit 0\n", 0o755)
     assert config.read_text() == before
@@ -232,18 +234,18 @@ def test_what_was_there_is_put_back_and_what_came_is_kept(checkout: Checkout) ->
 
 
 def test_what_a_program_does_after_its_turn_is_undone_when_it_ends(checkout: Checkout) -> None:
-    guard = checkout.guard(walled=False)
+    guard = checkout.guard(sandboxed=False)
     guard.begin()
     assert guard.check() == ()
-    checkout.attack(ATTACKS["commondir"], walled=False)
+    checkout.attack(ATTACKS["commondir"], sandboxed=False)
     guard.end()
     assert not (checkout.project / ".git" / "commondir").exists()
 
 
 def test_what_was_done_before_the_host_was_killed_is_undone_by_the_next(checkout: Checkout) -> None:
-    checkout.guard(walled=False).begin()
-    checkout.attack(ATTACKS["hook"], walled=False)
-    guard = checkout.guard(walled=False)
+    checkout.guard(sandboxed=False).begin()
+    checkout.attack(ATTACKS["hook"], sandboxed=False)
+    guard = checkout.guard(sandboxed=False)
     guard.begin()
     guard.end()
     assert not (checkout.project / ".git" / "hooks" / "pre-commit").exists()
@@ -251,10 +253,10 @@ def test_what_was_done_before_the_host_was_killed_is_undone_by_the_next(checkout
 
 
 def test_a_person_who_changes_settings_while_nobody_works_is_let_be(checkout: Checkout) -> None:
-    guard = checkout.guard(walled=False)
+    guard = checkout.guard(sandboxed=False)
     guard.begin()
     guard.end()
-    checkout.attack(ATTACKS["hook"], walled=False)
+    checkout.attack(ATTACKS["hook"], sandboxed=False)
     guard.begin()
     guard.end()
     assert (checkout.project / ".git" / "hooks" / "pre-commit").exists()
@@ -266,10 +268,11 @@ def test_putting_back_follows_no_link(checkout: Checkout, workshop: Workshop) ->
     (elsewhere / "config").write_text("a person's own\n")
     hook = checkout.project / ".git" / "hooks" / "pre-commit"
     hook.write_text("#!/bin/sh\n")
-    guard = checkout.guard(walled=False)
+    guard = checkout.guard(sandboxed=False)
     guard.begin()
     checkout.attack(
-        f"mv .git .old; ln -s {elsewhere} .git; mv .old/hooks .h; ln -s {elsewhere} .old/hooks", walled=False
+        f"mv .git .old; ln -s {elsewhere} .git; mv .old/hooks .h; ln -s {elsewhere} .old/hooks",
+        sandboxed=False,
     )
     guard.check()
     assert [file.name for file in elsewhere.iterdir()] == ["config"]
@@ -309,7 +312,7 @@ async def test_the_owner_is_told_of_what_a_hosted_agent_did(
             await hub.ask("arya", f"! run {nested}; echo done", timeout=PATIENCE)
         else:
             await hub.ask("arya", "hello", timeout=PATIENCE)
-            checkout.attack(nested, walled=False)
+            checkout.attack(nested, sandboxed=False)
             await hub.ask("arya", "hello again", timeout=PATIENCE)
         [row] = [row for row in (await hub.operator.now()).needs_you if row.what == "quarantine"]
         assert row.agent == "arya"

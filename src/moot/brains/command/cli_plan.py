@@ -81,7 +81,7 @@ def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Map
         permissions=permissions,
         wrap=wrap,
         worktree=worktree,
-        guard=GitGuard(row.name, project, home, walled=row.sandbox is CliSandbox.BWRAP),
+        guard=GitGuard(row.name, project, home, sandboxed=row.sandbox is CliSandbox.BWRAP),
         key=key if words[0] == "codex" else None,
         key_file=_key_file(row, key, home) if key is not None and words[0] == "claude" else None,
         runs_once=prefix == "command" and words[0] not in OWN_DRIVERS,

@@ -131,7 +131,7 @@ class LinkedWorktree(Struct, frozen=True):
 
     @property
     def written(self) -> tuple[Path, ...]:
-        """Where git writes behind the wall besides the worktree. A CLI with a sandbox of its own has to open these."""
+        """Where git writes in the sandbox besides the worktree. A CLI with a sandbox of its own has to open these."""
         if self.store is None:
             return ()
         return (self.admin, *(self.common / part for part in ("objects", "refs", "logs")))

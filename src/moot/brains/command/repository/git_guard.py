@@ -4,7 +4,7 @@ run a program of the agent's is put back as it was, kept in quarantine, and told
 Git follows what lies in a repository: programs that its settings name, hooks, `commondir`, which leads to the settings
 of another folder, links through which it writes. A repository below the project counts as well: `git status` above it
 runs git inside of it once the index names it. Nothing keeps an agent that may write files from making one, so they
-are looked for after every turn, and when its program has ended. Behind the wall `.git` itself is closed
+are looked for after every turn, and when its program has ended. In the sandbox `.git` itself is closed
 (cli_sandbox.py), so what changes there is not the agent's.
 
 Above: command_brain.py. Below: git_settings.py, quarantine.py. No link is followed: the agent may still be at work.
@@ -60,13 +60,13 @@ Traps: TypeAlias = dict[str, Trap]
 class GitGuard:
     """Of one agent in one project."""
 
-    def __init__(self, agent: str, project: Path, home: Home, *, walled: bool = False) -> None:
+    def __init__(self, agent: str, project: Path, home: Home, *, sandboxed: bool = False) -> None:
         self._agent = agent
         self._project = project
         self._home = home
         top = next((folder for folder in (project, *project.parents) if os.path.lexists(folder / GIT)), None)
-        self._roots = tuple(dict.fromkeys((project, *_git_folders_of(top, walled))))
-        self._closed = top / GIT if walled and top is not None else None
+        self._roots = tuple(dict.fromkeys((project, *_git_folders_of(top, sandboxed))))
+        self._closed = top / GIT if sandboxed and top is not None else None
         """Settings and hooks there are closed to the agent: if they change, somebody else did it."""
         self._note = home.run / "git" / f"{agent}.before"
         self._before: Traps | None = None
@@ -235,13 +235,13 @@ class GitGuard:
         return Finding(str(path), what, kept)
 
 
-def _git_folders_of(top: Path | None, walled: bool) -> Iterator[Path]:
+def _git_folders_of(top: Path | None, sandboxed: bool) -> Iterator[Path]:
     """Where git takes settings from for files below `top`: in a worktree that is another place."""
     if top is None:
         return
     if not (top / GIT).is_file():
         yield top / GIT
-    elif not walled:  # behind the wall it is not there to be written
+    elif not sandboxed:  # in the sandbox it is not there to be written
         with suppress(OSError, ValueError):
             link = (top / GIT).read_text()[:4096].removeprefix("gitdir:").strip()
             admin = Path(os.path.realpath(top / link))
