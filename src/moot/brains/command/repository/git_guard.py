@@ -25,7 +25,7 @@ from msgspec import Struct, msgpack
 from moot import files
 from moot.brains.command.repository import quarantine
 from moot.brains.command.repository.git_settings import added_by_stealth
-from moot.brains.command.repository.quarantine import Finding
+from moot.brains.command.repository.quarantine import RepositoryFinding
 from moot.settings import Home
 
 log = structlog.get_logger("moot.coding")
@@ -81,7 +81,7 @@ class GitGuard:
                 self._before = self._noted() or self._look()
                 self._note_down(self._before)
 
-    def check(self) -> tuple[Finding, ...]:
+    def check(self) -> tuple[RepositoryFinding, ...]:
         """Undo what a person's git must not follow; what is harmless stays."""
         with self._lock:
             return self._check()
@@ -95,7 +95,7 @@ class GitGuard:
                 self._before = None
                 self._note.unlink(missing_ok=True)
 
-    def _check(self) -> tuple[Finding, ...]:
+    def _check(self) -> tuple[RepositoryFinding, ...]:
         if self._before is None:
             return ()
         after = self._look()
@@ -166,7 +166,7 @@ class GitGuard:
 
     # --- comparing ------------------------------------------------------------------------------------------------
 
-    def _undo(self, before: Traps, after: Traps) -> tuple[Finding, ...]:
+    def _undo(self, before: Traps, after: Traps) -> tuple[RepositoryFinding, ...]:
         changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
         judged = [(path, self._judge(Path(path), before.get(path), after.get(path))) for path in changed]
         traps = [(path, what) for path, what in judged if what][:MAX_FINDINGS]
@@ -221,7 +221,9 @@ class GitGuard:
 
     # --- putting it back ------------------------------------------------------------------------------------------
 
-    def _put_back(self, path: Path, what: str, before: Trap | None, folder: Path, name: str) -> Finding:
+    def _put_back(
+        self, path: Path, what: str, before: Trap | None, folder: Path, name: str
+    ) -> RepositoryFinding:
         root = next(root for root in self._roots if path.is_relative_to(root))
         parts, kept = path.relative_to(root).parts, ""
         try:
@@ -231,8 +233,8 @@ class GitGuard:
             if before is not None and before.kind == "file" and path.name != GIT:
                 files.replace_below(root, parts, before.content, before.mode, make=False)
         except OSError as trouble:
-            return Finding(str(path), what, kept, files.why(trouble))
-        return Finding(str(path), what, kept)
+            return RepositoryFinding(str(path), what, kept, files.why(trouble))
+        return RepositoryFinding(str(path), what, kept)
 
 
 def _git_folders_of(top: Path | None, sandboxed: bool) -> Iterator[Path]:

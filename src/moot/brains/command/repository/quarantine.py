@@ -21,7 +21,7 @@ MAX_NAMED: Final = 5
 """Findings that one sentence names."""
 
 
-class Finding(Struct, frozen=True):
+class RepositoryFinding(Struct, frozen=True):
     """Something in a repository that would have made git do what the agent wants."""
 
     path: str
@@ -40,7 +40,7 @@ class QuarantineNote(Struct, frozen=True):
     """What one check has found."""
 
     agent: str
-    findings: tuple[Finding, ...]
+    findings: tuple[RepositoryFinding, ...]
     folder: str = ""
     since: float = 0.0
 
@@ -60,7 +60,7 @@ def new_folder(home: Home, agent: str) -> Path:
     return folder
 
 
-def write_note(folder: Path, agent: str, findings: tuple[Finding, ...]) -> None:
+def write_note(folder: Path, agent: str, findings: tuple[RepositoryFinding, ...]) -> None:
     files.replace(folder / NOTE, json.encode(QuarantineNote(agent, findings)))
     for one in findings:
         log.warning(
