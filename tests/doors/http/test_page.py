@@ -1,5 +1,6 @@
 """The page as the hub serves it: its document under a strict policy, its files for ever, and nothing else."""
 
+import asyncio
 import gzip
 import re
 from collections.abc import AsyncIterator
@@ -12,6 +13,7 @@ from moot.doors.http import app
 from moot.doors.http.page.built_files import BuiltFiles
 from moot.doors.http.page.serve import WebPage
 from tests.doors.http.world import World, opened
+from tests.support.waiting import PATIENCE
 
 DOCUMENT = (
     '<!doctype html><meta property="csp-nonce" content="__MOOT_NONCE__">'
@@ -103,6 +105,17 @@ async def test_files_are_kept_for_ever_compressed_and_not_sent_twice(served: Wor
     assert (again.status_code, again.content) == (304, b"")
     refused = await served.client.get(path, headers={"Accept-Encoding": "gzip;q=0"})
     assert "content-encoding" not in refused.headers
+
+
+async def test_a_file_that_has_not_changed_leaves_its_connection_open(served: World) -> None:
+    etag = (await served.client.get("/moot.svg")).headers["etag"]
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.at.port)
+    head = f"GET /moot.svg HTTP/1.1\r\nHost: 127.0.0.1:{served.at.port}\r\nIf-None-Match: {etag}\r\n\r\n"
+    async with asyncio.timeout(PATIENCE):
+        for _ in range(2):
+            writer.write(head.encode())
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 304 ")
+    writer.close()
 
 
 async def test_a_file_beside_the_document_is_asked_about_each_time(served: World) -> None:

@@ -60,10 +60,12 @@ class Response(Struct, frozen=True):
     def body(self) -> bytes:
         if isinstance(self.value, bytes):
             return self.value
-        return b"" if self.status == NO_CONTENT else json.encode(self.value)
+        return b"" if self.status in WITHOUT_BODY else json.encode(self.value)
 
 
 NO_CONTENT: Final = 204
+UNCHANGED: Final = 304
+WITHOUT_BODY: Final = (NO_CONTENT, UNCHANGED)
 
 
 class Refusal(Exception):

@@ -8,12 +8,11 @@ credential on its own.
 from collections.abc import Iterable
 from typing import Any
 
-from moot.doors.http.api.problems import Response, problem
+from moot.doors.http.api.problems import WITHOUT_BODY, Response, problem
 from moot.errors import NotPermitted
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MISDIRECTED = 421
-WITHOUT_BODY = (204, 304)
 FOREIGN = 403
 PLAIN_PORTS = {"http": 80, "https": 443}
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from starlette.requests import Request
 
-from moot.doors.http.api.problems import Response, problem
+from moot.doors.http.api.problems import UNCHANGED, Response, problem
 from moot.doors.http.gate.origin import send_answer
 from moot.doors.http.page.built_files import INDEX, BuiltFile, BuiltFiles
 from moot.errors import NotFound, NotPermitted
@@ -27,7 +27,7 @@ OTHER_PATHS: Final = frozenset(
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 REVALIDATE: Final = "no-cache"
 """Cached, and revalidated each time."""
-NO_METHOD, UNCHANGED, MISSING = 405, 304, 503
+NO_METHOD, MISSING = 405, 503
 NOT_BUILT: Final = b"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Moot</title></head>
 <body><main><h1>The page is not built</h1>
