@@ -15,6 +15,7 @@ from msgspec import json
 
 from moot.brains.code import AgentSpec
 from moot.hub import Hub
+from tests.support.clocks import SharedClock
 
 
 async def host(home: Path, name: str, parent: int, ready: int) -> None:
@@ -24,7 +25,7 @@ async def host(home: Path, name: str, parent: int, ready: int) -> None:
             await asyncio.sleep(0.01)
         return f"heard {turn.text}"
 
-    async with Hub.open(home, agents=[AgentSpec(name, think)]):
+    async with Hub.open(home, agents=[AgentSpec(name, think)], clock=SharedClock(home / "clock")):
         os.write(ready, b".")
         await asyncio.to_thread(os.read, parent, 1)
 
