@@ -22,7 +22,8 @@ from tests.bridges.stage import Stage
 from tests.bridges.worlds import AGENTS, KARL, READER, WORLDS, DiscordWorld, TelegramWorld
 from tests.support.clocks import LaterClock
 from tests.support.processes import path_of_imports
-from tests.support.waiting import PATIENCE, OwnTime
+from tests.support.stopwatch import Stopwatch
+from tests.support.waiting import PATIENCE
 
 pytestmark = [pytest.mark.req("G-13", "G-14"), pytest.mark.timeout(150)]
 
@@ -96,9 +97,9 @@ async def after_a_kill(
             raise RuntimeError(f"the hub was not killed at {point}")
         async with Hub.open(home, agents=[player(name) for name in AGENTS], clock=clock) as hub:
             stage = Stage(hub, world)
-            async with OwnTime() as own:
-                await stage.connect()
-            found = await aftermath(stage, chat, before, where, seconds=own.seconds)
+            watch = Stopwatch()
+            await stage.connect()
+            found = await aftermath(stage, chat, before, where, seconds=watch.seconds())
             await stage.disconnect()
     return found
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from moot.brains.command.program import cli_process
 from moot.brains.command.program.cli_process import CliProcess, started_at
-from tests.support.waiting import PATIENCE, OwnTime, until, within
+from tests.support.stopwatch import Stopwatch
+from tests.support.waiting import PATIENCE, until, within
 
 STUBBORN = (
     "import os, signal, subprocess, sys, time\n"
@@ -150,9 +151,9 @@ async def test_what_nobody_reads_holds_up_nobody_who_ends_its_program(tmp_path: 
         return bool(output._paused)
 
     await until(is_full, bool)
-    async with OwnTime() as own:
-        await process.end()
-    assert own.seconds < cli_process.GRACE_SECONDS
+    watch = Stopwatch()
+    await process.end()
+    assert watch.seconds() < cli_process.GRACE_SECONDS
 
 
 async def test_a_program_that_cannot_be_started_says_so(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -27,7 +26,8 @@ from moot.model.records.share import SHARES
 from tests.support.beneath import store_of
 from tests.support.postgres import empty_database
 from tests.support.processes import NIGHTLY, ROOT, kept_on_failure, path_of_imports
-from tests.support.waiting import PATIENCE, until
+from tests.support.stopwatch import Stopwatch
+from tests.support.waiting import PATIENCE, until, within
 
 pytestmark = [pytest.mark.req("K-12"), pytest.mark.alone]
 
@@ -135,12 +135,12 @@ async def test_an_instance_that_is_killed_in_a_turn_is_replaced(tmp_path: Path) 
             await until(lambda: asyncio.to_thread(note.exists), bool)
             hung = one if note.read_text() == "one" else two
             await hung.kill()
-            killed = time.monotonic()
+            watch = Stopwatch()
             await asyncio.gather(*(hub.post(room, "@arya go on") for room in rooms[1:]))
             await asyncio.gather(*(hub.settled(room, timeout=40) for room in rooms[1:]))
-            others = time.monotonic() - killed
+            others = watch.seconds()
             await hub.settled(rooms[0], timeout=40)
-            cut = time.monotonic() - killed
+            cut = watch.seconds()
             print(f"other conversations went on after {others:.1f} s, the cut turn after {cut:.1f} s")
             assert set((await answers(hub, rooms)).values()) == {1}
             assert others < 10.0
@@ -294,17 +294,17 @@ async def test_a_machine_that_is_cut_off_and_comes_back_loses_and_doubles_nothin
                 await asyncio.gather(*(hub.post(room, "@arya before") for room in rooms))
                 await asyncio.gather(*(hub.settled(room, timeout=40) for room in rooms))
                 await between.cut()
-                cut = time.monotonic()
+                since_cut = Stopwatch()
                 receipts = await asyncio.gather(*(hub.post(room, "@arya meanwhile") for room in rooms))
                 assert len(receipts) == len(rooms)
-                await until(lambda: reachability(hub), lambda found: found == "away", seconds=LEASE + 5)
-                missed = time.monotonic() - cut
+                await within(LEASE + 5, lambda: reachability(hub), lambda found: found == "away")
+                missed = since_cut.seconds()
                 await asyncio.sleep(max(0.0, CUT_SECONDS - missed))
                 await between.mend()
-                mended = time.monotonic()
+                since_mended = Stopwatch()
                 await asyncio.gather(*(hub.post(room, "@arya after") for room in rooms))
                 await until(lambda: unanswered(hub), lambda turns: not turns, seconds=60)
-                back = time.monotonic() - mended
+                back = since_mended.seconds()
                 kind = type(between).__name__
                 print(
                     f"{kind}: cut for {CUT_SECONDS:.0f} s, missed after {missed:.1f} s, all said {back:.1f} s after"

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import pytest
 from moot import Hub, shapes
 from tests.doors.cli.shell import MOOT, Shell, Told
 from tests.doors.cli.test_hub import Up
+from tests.support.stopwatch import work_done
 from tests.support.waiting import PATIENCE, until
 
 T = TypeVar("T")
@@ -260,18 +260,13 @@ def work_beside_python(run: Callable[[], Told]) -> float:
     machine."""
     bare, took = [], []
     for _ in range(7):
-        bare.append(work_of(lambda: subprocess.run([sys.executable, "-c", "import apsw"], check=True)))
-        took.append(work_of(run))
+        begun = work_done()
+        subprocess.run([sys.executable, "-c", "import apsw"], check=True)
+        between = work_done()
+        assert run().code == 0
+        bare.append(between - begun)
+        took.append(work_done() - between)
     return min(took) / min(bare)
-
-
-def work_of(run: Callable[[], object]) -> float:
-    """Seconds of a processor that its processes take."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = run()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert getattr(done, "code", 0) == 0
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 # --- given up on -----------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 
 from tests.doors.cli.shell import MOOT, Shell, make_home
 from tests.doors.cli.test_hub import Up
+from tests.support.stopwatch import Stopwatch
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.req("S-12")
@@ -69,11 +69,11 @@ def in_force(up: Up) -> list[str]:
 
 
 def until(look: Callable[[], Any], wanted: Any, seconds: float = PATIENCE) -> float:
-    """How long it took."""
-    begun = time.monotonic()
+    """Seconds that it took."""
+    watch = Stopwatch()
     while (seen := look()) != wanted:
-        assert time.monotonic() - begun < seconds, seen
-    return time.monotonic() - begun
+        assert not watch.is_over(seconds), seen
+    return watch.seconds()
 
 
 def reports(shell: Shell, kind: str) -> list[Any]:

@@ -13,10 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.doors.cli.shell import MOOT, Shell
-from tests.support.unstarved import Clock
+from tests.support.stopwatch import Stopwatch, best
 
-SERIES = 3
-"""Of a hundred keys each. The least disturbed one says what the program can; the others what else the machine does."""
 MAX_SECONDS = 0.030
 PATIENCE = 60.0
 EVERY = 0.02
@@ -106,10 +104,10 @@ def typing(shell: Shell) -> Iterator[Pty]:
 
 
 def seconds_to_echo(terminal: Pty, letter: str) -> float:
-    clock = Clock(terminal.process.pid)
+    watch = Stopwatch(terminal.process.pid)
     terminal.press(letter.encode())
     terminal.read_until(letter)
-    return clock.seconds()
+    return watch.seconds()
 
 
 def slowest_of_100(terminal: Pty) -> float:
@@ -148,6 +146,6 @@ def test_99_of_100_keys_are_seen_within_30_ms_while_three_agents_stream(shell: S
     with typing(shell) as terminal:
         terminal.press(b"@arya @gendry @critic go\r")
         until_all_stream(terminal, shell)
-        p99 = min(slowest_of_100(terminal) for _ in range(SERIES))
+        p99 = best(MAX_SECONDS, lambda: slowest_of_100(terminal))
         until_all_stream(terminal, shell)
         assert p99 < MAX_SECONDS
