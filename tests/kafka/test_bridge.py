@@ -10,12 +10,11 @@ import pytest
 
 from moot import Hub
 from moot.bridges import lease
-from moot.testing.fake_telegram import FakeTelegram
 from tests.bridges.aftermath import aftermath
 from tests.bridges.conftest import player
 from tests.bridges.stage import Stage
 from tests.bridges.test_kills import ANSWERS, SERVING, WROTE
-from tests.bridges.worlds import AGENTS, KARL, TelegramWorld
+from tests.bridges.worlds import AGENTS, KARL, WORLDS, DiscordWorld, TelegramWorld
 from tests.kafka.conftest import SETTINGS
 from tests.support.kafka import broker, fresh_prefix
 from tests.support.postgres import empty_database
@@ -24,7 +23,7 @@ from tests.support.stopwatch import Stopwatch
 from tests.support.topics import SLOW
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.req("G-13")
+pytestmark = pytest.mark.req("G-13", "G-14")
 
 HAND_OVER_SECONDS = 10.0
 
@@ -37,19 +36,17 @@ async def homes(folder: Path) -> tuple[Path, Path]:
     return folder / "one", folder / "two"
 
 
+@pytest.mark.parametrize("app", ["telegram", "discord"])
 async def test_the_other_hub_takes_a_bridge_over_within_ten_seconds_and_doubles_nothing(
-    tmp_path: Path,
+    tmp_path: Path, app: str
 ) -> None:
     one, two = await homes(tmp_path)
-    async with (
-        FakeTelegram() as server,
-        Hub.open(two, agents=[player(name) for name in AGENTS]) as hub,
-    ):
-        world = TelegramWorld(server)
+    async with WORLDS[app]() as world, Hub.open(two, agents=[player(name) for name in AGENTS]) as hub:
+        assert isinstance(world, TelegramWorld | DiscordWorld)
         stage = Stage(hub, world)
         await stage.connect()
         chat, where = await stage.group()
-        await hub.bridges.link("telegram", KARL, "user")
+        await hub.bridges.link(app, KARL, "user")
         await stage.disconnect()
         before = len(world.posts(chat))
         child = await asyncio.create_subprocess_exec(
@@ -57,8 +54,8 @@ async def test_the_other_hub_takes_a_bridge_over_within_ten_seconds_and_doubles_
             "-c",
             SERVING,
             str(one),
-            "telegram",
-            server.url,
+            app,
+            world.server.url,
             str(lease.LEASE_SECONDS),
             env={**os.environ, "PYTHONPATH": path_of_imports(), "MOOT_FAILPOINT": "bridge.sent:kill:1"},
         )
