@@ -51,6 +51,8 @@ BRIDGE_POINTS = (
     "bridge.resulted",
 )
 """Those on the way in from a chat app and out to it."""
+NOTICE_POINTS = ("bridge.noticed",)
+"""Those where a chat is told whom it waits for."""
 TRANSFER_POINTS = ("transfer.piece",)
 """Those on the way of a home from one store to another."""
 

@@ -39,7 +39,6 @@ def player(name: str) -> AgentSpec:
 def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """What guests may do is counted by the minutes of the clock: here none ends."""
     monkeypatch.setattr("moot.flow.hear.MINUTE", sys.float_info.max)
-    monkeypatch.setattr("moot.bridges.guest_pace.MINUTE", sys.float_info.max)
 
 
 @pytest.fixture

@@ -170,7 +170,7 @@ async def test_a_guest_who_floods_is_told_so_once_a_minute_and_not_a_thousand_ti
     """Each answer to a flood would stand in the way of what agents say, and cost the chat's own limits."""
     chat, where = await stage.group()
     before, limit = len(stage.world.posts(chat)), stage.manners.allowance.per_minute
-    for number in range(40):
+    for number in range(334):
         stage.world.say(chat, EVE, f"line {number}")
         stage.world.say(chat, EVE, "/stop")
         stage.world.say(chat, EVE, "/frobnicate")
@@ -180,6 +180,24 @@ async def test_a_guest_who_floods_is_told_so_once_a_minute_and_not_a_thousand_ti
     stage.world.say(chat, KARL, "@writer hello")
     [answer] = await stage.shown(chat, before + len(shown))
     assert answer.text == "writer answers writer hello", "nobody else waits for it"
+
+
+@pytest.mark.usefixtures("one_minute")
+async def test_a_restart_gives_a_guest_no_fresh_allowance(stage: Stage) -> None:
+    """Nor does another hub that takes over: what a guest used up is in the store."""
+    chat, _ = await stage.group()
+    before, limit = len(stage.world.posts(chat)), stage.manners.allowance.per_minute
+    for number in range(2 * limit):
+        stage.world.say(chat, EVE, "/frobnicate")
+        if number == limit // 2:
+            await stage.quiet()
+            await stage.disconnect()
+            await stage.connect()
+    assert len(await stage.shown(chat, before)) == limit
+    [account] = [one for one in await stage.hub.bridges.accounts() if one.account == EVE]
+    await stage.hub.bridges.link(stage.world.bridge_name, EVE, "user")
+    stage.world.say(chat, EVE, "/frobnicate")
+    assert len(await stage.shown(chat, before)) == limit + 1, account.person
 
 
 async def test_codes_that_are_tried_in_a_row_are_not_answered_one_by_one(

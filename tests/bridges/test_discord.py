@@ -355,3 +355,48 @@ async def test_what_is_deleted_there_is_deleted_here(stage: Stage, server: FakeD
     server.dispatch("MESSAGE_DELETE", {"id": "5", "channel_id": chat, "guild_id": "1"})
     await stage.quiet()
     assert [text for _, text in await stage.said(where)] == ["", "and this stays"]
+
+
+async def test_what_was_edited_and_deleted_while_nobody_listened_is_followed(
+    stage: Stage, server: FakeDiscord
+) -> None:
+    chat, where = await stage.group()
+    channel = server.channels[chat]
+    texts = ("stays", "a secret by mistake", "wrogn", "the last, and gone too")
+    stays, secret, wrong, last = [server.say(channel, KARL, "Karl", text) for text in texts]
+    await stage.quiet()
+    await stage.disconnect()
+    for message in (secret, last):
+        server.delete(channel, message)
+    server.edit(channel, wrong, "right")
+    server.say(channel, KARL, "Karl", "said meanwhile")
+    server.events.clear()
+    server.gateway.sessions.clear()
+    await stage.connect()
+    await until(
+        lambda: stage.said(where),
+        lambda said: [text for _, text in said] == [stays["content"], "", "right", "", "said meanwhile"],
+    )
+    await server.gateway.forget()  # once more: each is followed once
+    await stage.quiet()
+    assert len(await stage.said(where)) == 5
+
+
+@pytest.mark.parametrize("shows", ["nothing", "one newer message"])
+async def test_a_history_that_is_not_shown_deletes_nothing(
+    stage: Stage, server: FakeDiscord, shows: str
+) -> None:
+    """A bot that may not read a channel's history is shown an empty one."""
+    chat, where = await stage.group()
+    channel = server.channels[chat]
+    server.say(channel, KARL, "Karl", "heard")
+    await stage.quiet()
+    await stage.disconnect()
+    channel.messages.clear()
+    if shows == "one newer message":
+        server.say(channel, KARL, "Karl", "said meanwhile")
+    server.events.clear()
+    server.gateway.sessions.clear()
+    await stage.connect()
+    await stage.quiet()
+    assert "heard" in [text for _, text in await stage.said(where)]

@@ -4,12 +4,13 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from moot import Hub
-from moot.bridges import lease
+from moot.bridges import lease, wait_notices, worker
 from moot.bridges.intake import Manners
 from moot.bridges.worker import BridgeWorker
 from moot.failpoints import BRIDGE_POINTS
@@ -49,14 +50,19 @@ def world_at(app: str, url: str) -> TelegramWorld | DiscordWorld:
     return world
 
 
-async def serve(home: str, app: str, url: str, seconds: str) -> None:
-    """A hub with its bridge, as a process that can be killed."""
+async def serve(home: str, app: str, url: str, seconds: str, *agents: str) -> None:
+    """A hub with its bridge, as a process that can be killed. With agents named, nobody waits long for the others."""
     lease.LEASE_SECONDS = float(seconds)
-    async with Hub.open(home, agents=[player(name) for name in AGENTS]) as hub:
+    if agents:
+        wait_notices.WAIT_SECONDS = 0.0
+        worker.SWEEP_SECONDS = 0.1
+    async with Hub.open(home, agents=[player(name) for name in agents or AGENTS]) as hub:
         await BridgeWorker(hub, world_at(app, url).bridge(), Manners()).run()
 
 
-async def killed(home: Path, app: str, url: str, point: str, seconds: float) -> int:
+async def killed(
+    home: Path, app: str, url: str, point: str, seconds: float, *, agents: Sequence[str] = ()
+) -> int:
     """How a hub ended that was to be killed at a point."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -66,6 +72,7 @@ async def killed(home: Path, app: str, url: str, point: str, seconds: float) -> 
         app,
         url,
         str(seconds),
+        *agents,
         env={**os.environ, "PYTHONPATH": path_of_imports(), "MOOT_FAILPOINT": f"{point}:kill:1"},
     )
     try:

@@ -159,7 +159,7 @@ async def test_what_nobody_claims_is_unconfirmed_and_what_is_being_sent_is_let_b
     answer = RecordArrival(name, "k1", chat, KARL, ArrivalState.DONE, answers=(Piece("hello"),))
     await records.hold(HoldBridge(name, "h1", 6.0))
     await records.record(answer)
-    [post] = await records.queued(name)
+    [post] = await records.queue(name, chat)
     await records.move(MovePost(post.id, name, BridgePostState.SENDING, "h1"))
     for decide in (stage.hub.bridges.resend, stage.hub.bridges.drop):
         with pytest.raises(Conflict, match="being sent"):

@@ -15,7 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from moot.failpoints import AUDIT_POINTS, BRIDGE_POINTS, POINTS, RELAY_POINTS, TRANSFER_POINTS
+from moot.failpoints import (
+    AUDIT_POINTS,
+    BRIDGE_POINTS,
+    NOTICE_POINTS,
+    POINTS,
+    RELAY_POINTS,
+    TRANSFER_POINTS,
+)
 from moot.model.participant import Kind
 from moot.model.turn import TurnState
 from tests.faults import rounds
@@ -50,7 +57,14 @@ def used_points() -> set[str]:
 
 
 def test_every_failpoint_is_listed_and_every_listed_one_is_in_the_code() -> None:
-    assert used_points() == {*POINTS, *AUDIT_POINTS, *RELAY_POINTS, *BRIDGE_POINTS, *TRANSFER_POINTS}
+    assert used_points() == {
+        *POINTS,
+        *AUDIT_POINTS,
+        *RELAY_POINTS,
+        *BRIDGE_POINTS,
+        *NOTICE_POINTS,
+        *TRANSFER_POINTS,
+    }
     assert len(POINTS) == len(set(POINTS)) >= 12
 
 

@@ -36,10 +36,12 @@ from moot.flow.hold_bridge import HoldBridge
 from moot.flow.hold_shares import HoldShares, SharedGroup
 from moot.flow.meet_account import MeetAccount
 from moot.flow.move_post import MovePost
+from moot.flow.pace_guest import PaceGuest
 from moot.flow.pair_chat import PairChat
 from moot.flow.plan_posts import PlanPosts
 from moot.flow.post import posting
 from moot.flow.record_arrival import RecordArrival
+from moot.flow.update_notice import UpdateNotice
 from moot.hub.archive import backups
 from moot.hub.archive.export import Export
 from moot.hub.archive.validate import check
@@ -443,6 +445,8 @@ async def _elsewhere(hub: Hub) -> None:
     await records.move(MovePost("telegram/-100/3", "telegram", BridgePostState.SENDING, "h1"))
     await records.move(MovePost("telegram/-100/3", "telegram", BridgePostState.QUEUED, "h1", due=1.0))
     await records.find(FindChat("telegram", "-200", ChatKind.GROUP, "another", "arya", explained=True))
+    await records.notify(UpdateNotice("telegram", "-100", "", "Not answered yet: arya (away).", "arya"))
+    await records.pace(PaceGuest("telegram", "42", 6))
     await hub.bridges.link("telegram", "42", "user")
     await hub.bridges.code("telegram")
 

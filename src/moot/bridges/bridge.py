@@ -123,6 +123,10 @@ class BridgeInbox(Protocol):
         """The paired chats."""
         ...
 
+    async def heard_lately(self, chat: str) -> list[str]:
+        """The keys of the newest messages that came from a chat and still stand, newest first."""
+        ...
+
 
 class SendTrouble(Exception):
     """A post did not go out as it should."""
@@ -199,6 +203,7 @@ class Bridge(Protocol):
         """Show an answer as far as it has grown; a failure is ignored. The final post replaces it."""
         ...
 
-    async def close_buttons(self, post: BridgePost, text: str) -> None:
-        """Remove the buttons under a post and show what was chosen; a failure is ignored."""
+    async def edit(self, post: BridgePost) -> None:
+        """Show a post's text in place of what it said, without buttons. It may be done twice. A post that is gone is no
+        trouble; anything else raises a SendTrouble."""
         ...

@@ -17,10 +17,10 @@ from msgspec import structs
 from moot import shapes
 from moot.bridges import permissions, phrases
 from moot.bridges.bridge import BotPlaced, ButtonPress, ChatDeletion, ChatEdit, ChatMessage
-from moot.bridges.guest_pace import MINUTE
 from moot.bridges.unpaired import UnpairedChats
 from moot.errors import Conflict, MootError, NotFound, NotPermitted, Trouble
 from moot.failpoints import failpoint
+from moot.flow import hear
 from moot.flow.pair_chat import PairChat
 from moot.flow.record_arrival import RecordArrival
 from moot.hub import Hub
@@ -257,7 +257,7 @@ class ChatCommands:
 
     async def tell_refused(self, incoming: ChatMessage, chat: BridgeChat, reason: str) -> None:
         """Answer a guest whose allowance is used up, at most once a minute; the message is not stored."""
-        minute = int(self._records.clock.now() // MINUTE)
+        minute = int(self._records.clock.now() // hear.MINUTE)
         key = f"refused/{chat.chat}/{incoming.account.id}/{minute}"
         piece = Piece(reason, speaker=incoming.agent, reply_to=incoming.message)
         command = RecordArrival(

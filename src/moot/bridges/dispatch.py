@@ -23,6 +23,7 @@ from moot.flow.move_post import MovePost
 from moot.flow.plan_posts import PlanPosts
 from moot.flow.record_arrival import RecordArrival
 from moot.hub import Hub
+from moot.model.ids import ConversationId
 from moot.model.message import Message
 from moot.model.participant import TAKES_TURNS, Kind
 from moot.model.records.chat_apps.bridge import (
@@ -39,6 +40,8 @@ from moot.model.records.chat_apps.bridge import (
 log = structlog.get_logger("moot.bridges")
 
 PAGE: Final = 100
+MAX_QUEUED: Final = 100
+"""Posts that wait for one chat before no more messages are planned for it: they are stored anyway."""
 QUIET_NOTICES: Final = frozenset({"joined", "left"})
 """Notices that a chat app shows by itself."""
 BRAKE: Final = "brake"
@@ -78,13 +81,21 @@ class Dispatch:
         for chat in await self._records.chats(self._bridge.name):
             if chat.state is PairingState.PAIRED:
                 await self._plan(chat)
-        for post in await self._records.queued(self._bridge.name):
-            self.wake(post.chat)
+        for name in await self._records.queued_chats(self._bridge.name):
+            self.wake(name)
         for where, _ in list(self._results.values()):
             self.wake(where)
+        self._gates = {name: gate for name, gate in self._gates.items() if not gate.is_idle}
+
+    async def plan(self, conversation: str) -> None:
+        """Plan the messages of one conversation."""
+        for chat in await self._records.chats_of(self._bridge.name, ConversationId(conversation)):
+            if chat.state is PairingState.PAIRED:
+                await self._plan(chat)
 
     async def _plan(self, chat: BridgeChat) -> None:
-        while True:
+        """Plan as much as may wait in the queue; the rest is planned when that is sent."""
+        while len(await self._records.queue(chat.bridge, chat.chat)) < MAX_QUEUED:
             messages = await self._records.said_after(chat.conversation, chat.cursor, PAGE)
             if not messages:
                 return
@@ -95,6 +106,7 @@ class Dispatch:
                 )
             )
             failpoint("bridge.planned")
+            self.wake(chat.chat)
             if after is None or after.cursor <= chat.cursor or after.conversation != chat.conversation:
                 return
             chat = after
@@ -160,7 +172,14 @@ class Dispatch:
         running = self._senders.get(chat)
         if running is None or running.done():
             sender = self._senders[chat] = asyncio.get_running_loop().create_task(self._send_all(chat))
-            sender.add_done_callback(partial(_log_failure, chat))
+            sender.add_done_callback(partial(self._sender_ended, chat))
+
+    def _sender_ended(self, chat: str, sender: asyncio.Task[None]) -> None:
+        """The next plan starts a new sender; a failure must be visible."""
+        if self._senders.get(chat) is sender:
+            del self._senders[chat]
+        if not sender.cancelled() and (error := sender.exception()) is not None:
+            log.error("a sender died", action="sender_died", chat=chat, error=repr(error))
 
     async def close(self) -> None:
         tasks = list(self._senders.values())
@@ -187,19 +206,28 @@ class Dispatch:
                 self._pending[chat] = True
 
     async def _send_queued(self, chat: str) -> None:
-        while True:
-            waiting = [p for p in await self._records.queued(self._bridge.name) if p.chat == chat]
-            if not waiting:
-                return
-            post = waiting[0]
-            clock = self._records.clock
-            if post.due > clock.now():
-                await clock.sleep_until(post.due)
-                continue
-            await (await self._gate(post)).wait_for_turn()
-            if not self._lease.holds():
-                return
-            await self._send(post)
+        """Until nothing is queued. The queue is read again where it may have changed: somebody woke this chat, or a
+        post stayed in it."""
+        clock = self._records.clock
+        while posts := await self._queue(chat):
+            for post in posts:
+                if post.due > clock.now():
+                    await clock.sleep_until(post.due)
+                    break
+                await (await self._gate(post)).wait_for_turn()
+                if not self._lease.holds():
+                    return
+                if not await self._send(post) or self._pending.pop(chat, False):
+                    break
+
+    async def _queue(self, chat: str) -> list[BridgePost]:
+        """What is queued for a chat; once that is sent, the next of what was said."""
+        posts = await self._records.queue(self._bridge.name, chat)
+        known = await self._records.chat(self._bridge.name, chat) if not posts else None
+        if known is None or known.state is not PairingState.PAIRED:
+            return posts
+        await self._plan(known)
+        return await self._records.queue(self._bridge.name, chat)
 
     async def _gate(self, post: BridgePost) -> FloodGate:
         gate = self._gates.get(post.chat)
@@ -212,45 +240,57 @@ class Dispatch:
             gate = self._gates[post.chat] = FloodGate(self._records.clock, rule)
         return gate
 
-    async def _send(self, post: BridgePost) -> None:
+    async def _send(self, post: BridgePost) -> bool:
+        """Whether it is in the chat now."""
         self._lease.sending.add(post.id)
-        if await self._store_intent(post):
-            await self._post(post)
+        is_there, intended = False, await self._store_intent(post)
+        if intended is not None and intended.chat == post.chat:
+            is_there = await self._post(intended)
+        elif intended is not None:  # the chat has got another id since the queue was read
+            self._note_result(post, BridgePostState.QUEUED, counts=False)
+            self.wake(intended.chat)
         await self._store_results(post.chat)
         failpoint("bridge.resulted")
+        return is_there
 
-    async def _store_intent(self, post: BridgePost) -> bool:
-        """Store that the post is being sent. False if that cannot be stored: then it must not be sent."""
+    async def _store_intent(self, post: BridgePost) -> BridgePost | None:
+        """Store that the post is being sent: the post as it is now, which may have got another text meanwhile. None if
+        that cannot be stored: then it must not be sent."""
         try:
-            await self._records.move(self._move(post, BridgePostState.SENDING))
+            intended = await self._records.move(self._move(post, BridgePostState.SENDING))
         except Conflict:
             self._lease.sending.discard(post.id)
             raise
         except Trouble as trouble:
             self._note_result(post, BridgePostState.QUEUED, error=trouble.title, counts=False)
-            return False
+            return None
         except asyncio.CancelledError:
             self._note_result(post, BridgePostState.QUEUED, counts=False)
             raise
         failpoint("bridge.intended")
-        return True
+        return intended
 
-    async def _post(self, post: BridgePost) -> None:
+    async def _post(self, post: BridgePost) -> bool:
+        external = ""
         try:
-            external = await self._bridge.send(post)
+            if post.is_there:
+                await self._bridge.edit(post)
+            else:
+                external = await self._bridge.send(post)
         except SendTrouble as trouble:
             await self._note_failure(post, trouble)
-            return
+            return False
         except asyncio.CancelledError:
             self._note_result(post, BridgePostState.UNCONFIRMED, error="stopped while sending")
             await asyncio.shield(self._store_result(post.id))
             raise
         except Exception as error:  # the border of the bridge: a library may raise anything
             await self._note_failure(post, Unsure(repr(error)))
-            return
+            return False
         failpoint("bridge.sent")
         self._unreached.pop(post.chat, None)
         self._note_result(post, BridgePostState.SENT, external=external)
+        return True
 
     async def _note_failure(self, post: BridgePost, trouble: SendTrouble) -> None:
         now = self._records.clock.now()
@@ -273,7 +313,7 @@ class Dispatch:
                 self._note_result(post, BridgePostState.QUEUED, error=str(trouble), due=due, counts=False)
             case NotSent(is_final=True):
                 self._note_result(post, BridgePostState.DEAD, error=str(trouble))
-            case NotSent():
+            case _ if isinstance(trouble, NotSent) or post.is_there:
                 due = now + RETRY_SECONDS * 2**post.tries
                 self._note_result(post, BridgePostState.QUEUED, error=str(trouble), due=due)
             case _:
@@ -309,9 +349,3 @@ class Dispatch:
 
     def _move(self, post: BridgePost, to: BridgePostState, **more: Unpack[SendOutcome]) -> MovePost:
         return MovePost(post.id, post.bridge, to, self._lease.holder, **more)
-
-
-def _log_failure(chat: str, sender: asyncio.Task[None]) -> None:
-    """The next plan starts a new sender; the failure must be visible."""
-    if not sender.cancelled() and (error := sender.exception()) is not None:
-        log.error("a sender died", action="sender_died", chat=chat, error=repr(error))

@@ -32,6 +32,12 @@ class FloodGate:
             soonest = max(soonest, self._posted[-self._rule.per_minute] + MINUTE)
         return soonest
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it holds nobody back: a new one would do the same."""
+        now = self._clock.now()
+        return self._closed_until <= now and (not self._posted or self._posted[-1] <= now - MINUTE)
+
     async def wait_for_turn(self) -> None:
         """Wait until one more post may go out, and count it."""
         while (at := self.next_at()) > self._clock.now():

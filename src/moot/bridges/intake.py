@@ -5,7 +5,9 @@ Chats are independent of each other; within a chat, arrivals are handled one aft
 """
 
 import asyncio
-from collections import defaultdict
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import structlog
 from msgspec import Struct, structs
@@ -13,13 +15,13 @@ from msgspec import Struct, structs
 from moot.bridges import phrases
 from moot.bridges.bridge import BotPlaced, ButtonPress, ChatDeletion, ChatEdit, ChatMessage, Incoming
 from moot.bridges.chat_commands import ChatCommands, OnChosen
-from moot.bridges.guest_pace import GuestPace
 from moot.bridges.unpaired import UnpairedChats, code_in
 from moot.errors import BadValue, MootError, Trouble
 from moot.failpoints import failpoint
 from moot.flow.find_chat import FindChat
 from moot.flow.hear import GuestAllowance, Hear
 from moot.flow.meet_account import MeetAccount
+from moot.flow.pace_guest import PaceGuest
 from moot.flow.post import Post
 from moot.flow.record_arrival import RecordArrival
 from moot.hub import Hub
@@ -52,6 +54,29 @@ class Manners(Struct, frozen=True):
     allowance: GuestAllowance = GuestAllowance(6, 100)
 
 
+class ChatTurns:
+    """One arrival of a chat at a time. What nobody waits for is forgotten: chats are without number."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._users: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._locks)
+
+    @asynccontextmanager
+    async def of(self, chat: str) -> AsyncIterator[None]:
+        lock = self._locks.setdefault(chat, asyncio.Lock())
+        self._users[chat] += 1
+        try:
+            async with lock:
+                yield
+        finally:
+            self._users[chat] -= 1
+            if not self._users[chat]:
+                del self._locks[chat], self._users[chat]
+
+
 class ChatIntake:
     def __init__(
         self, hub: Hub, door: DoorName, manners: Manners, *, on_chosen: OnChosen | None = None
@@ -60,16 +85,15 @@ class ChatIntake:
         self._records = self._hub.bridges.records
         self._door = door
         self._manners = manners
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._turns = ChatTurns()
         self._unpaired = UnpairedChats(self._hub, door, manners.default_agent)
         self._commands = ChatCommands(self._hub, door, manners.default_agent, on_chosen)
-        self._pace = GuestPace(self._records.clock, manners.allowance.per_minute)
 
     async def hear(self, incoming: Incoming) -> None:
         """Returns when it is stored or need not be. Raises if the store cannot be written."""
         if await self._is_one_too_many(incoming):
             return
-        async with self._locks[incoming.chat.id]:
+        async with self._turns.of(incoming.chat.id):
             if isinstance(incoming, BotPlaced):
                 await self._take_placement(incoming)
             elif isinstance(incoming, ChatDeletion):
@@ -112,8 +136,12 @@ class ChatIntake:
 
     async def _may_answer(self, incoming: ChatMessage | ChatEdit | ButtonPress) -> bool:
         account = await self._records.account(self._door, incoming.account.id)
-        is_guest = account is None or not account.linked
-        return not is_guest or self._pace.passes(incoming.account.id)
+        return account is not None and await self._passes(account)
+
+    async def _passes(self, account: BridgeAccount) -> bool:
+        """Whether it is answered: guests so often in a minute, others always."""
+        pace = PaceGuest(self._door, account.account, self._manners.allowance.per_minute)
+        return account.linked or await self._records.pace(pace)
 
     async def _settle(
         self, incoming: ChatMessage | ChatEdit | ButtonPress, state: ArrivalState, answer: str, error: str
@@ -141,7 +169,7 @@ class ChatIntake:
         if before is not None and before.state in SETTLED:
             return
         if isinstance(incoming, ChatMessage) and (code := code_in(incoming.text)):
-            if chat.state is not PairingState.PAIRED or await self._may_answer(incoming):
+            if chat.state is not PairingState.PAIRED or await self._passes(await self._meet(incoming)):
                 await self._unpaired.pair(incoming, chat, code)
             return
         if chat.state is not PairingState.PAIRED:
@@ -157,7 +185,7 @@ class ChatIntake:
         match incoming:
             case ChatMessage():
                 await self._take_message(incoming, chat, account)
-            case _ if not account.linked and not self._pace.passes(account.account):
+            case _ if not await self._passes(account):
                 log.info("too much in a minute", action="guest_slowed", key=incoming.key)
             case ChatEdit():
                 await self._commands.edit(incoming, account)
@@ -171,7 +199,7 @@ class ChatIntake:
             await self._post(incoming, chat, account, command.text)
         elif isinstance(command, slash.AskCommand | slash.AllCommand):
             await self._ask(incoming, chat, account, command)
-        elif account.linked or self._pace.passes(account.account):
+        elif await self._passes(account):
             await self._commands.carry_out(incoming, chat, account, command)
         else:
             await self._settle(

@@ -33,6 +33,8 @@ INTERRUPTED: Final = (
     "The hub was interrupted while it carried out {command}. "
     "It may have been done: look first, and then repeat it if need be."
 )
+WAITING: Final = "⏳ Not answered yet: {names}."
+WAITED: Final = "✓ No longer waiting; it took {seconds} s."
 
 
 def say(hint: Hint) -> str:

@@ -72,6 +72,8 @@ class UnpairedChats:
         self._slowed.discard(chat.chat)
         digest = digest_of(code)
         if not await self._records.is_usable(self._door, digest):
+            self._tried = {one: at for one, at in self._tried.items() if now - at < TRY_SECONDS}
+            self._slowed &= self._tried.keys()
             self._tried[chat.chat] = now
             await self._answer(
                 incoming, "This code does not pair a chat: it is wrong, was used, or has run out."

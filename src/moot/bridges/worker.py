@@ -14,8 +14,11 @@ from moot.bridges.dispatch import Dispatch
 from moot.bridges.intake import ChatIntake, Manners
 from moot.bridges.lease import Lease
 from moot.bridges.typing_signs import TypingSigns
+from moot.bridges.wait_notices import WaitNotices
 from moot.errors import MootError
+from moot.flow.hear import CHAT
 from moot.flow.record_arrival import RecordArrival
+from moot.flow.revise_post import RevisePost
 from moot.hub import Hub
 from moot.model.event import EventType
 from moot.model.records.chat_apps.bridge import (
@@ -43,6 +46,8 @@ FOLLOWED = (
 SWEEP_SECONDS = 5.0
 """How often to look for what no hint reported: posts that a person sends again from another process."""
 AGAIN_SECONDS = 2.0
+MAX_COMPARED = 100
+"""Messages of a conversation that are compared with what a chat app still has."""
 
 
 class BridgeWorker:
@@ -56,6 +61,7 @@ class BridgeWorker:
         self.is_running = asyncio.Event()
         """Set while the bridge is run here."""
         self.signs = TypingSigns(self._hub, bridge)
+        self.notices = WaitNotices(self._hub, bridge, self.dispatch.wake)
 
     async def run(self) -> None:
         """Until cancelled: wait for the lease, work while it holds, and wait again."""
@@ -114,7 +120,7 @@ class BridgeWorker:
 
     async def hear(self, incoming: Incoming) -> None:
         await self.intake.hear(incoming)
-        await self.dispatch.plan_all()
+        self.dispatch.wake(incoming.chat.id)
 
     async def lay_aside(self, key: str, error: str) -> None:
         log.error("cannot be read", action="update_unreadable", key=key, error=error)
@@ -134,10 +140,19 @@ class BridgeWorker:
             if chat.state is PairingState.PAIRED
         ]
 
+    async def heard_lately(self, chat: str) -> list[str]:
+        paired = await self._records.chat(self.bridge.name, chat)
+        messages = await self._records.newest(paired.conversation, MAX_COMPARED) if paired is not None else []
+        here = [one for one in messages if one.metadata.get(CHAT) == f"{self.bridge.name}/{chat}"]
+        standing = [one for one in reversed(here) if not one.metadata.get("deleted")]
+        arrivals = [await self._records.became(message) for message in standing]
+        return [arrival.key for arrival in arrivals if arrival is not None]
+
     async def _sweep(self) -> None:
         while True:
             with suppress(MootError):
                 await self.dispatch.plan_all()
+                await self.notices.look_everywhere()
             await self._records.clock.sleep_until(self._records.clock.now() + SWEEP_SECONDS)
 
     # --- events of the hub -----------------------------------------------------------------------------------
@@ -153,23 +168,28 @@ class BridgeWorker:
         match event.type:
             case EventType.TURN_STARTED:
                 await self.signs.begin(event)
+                await self.notices.look_in(event.conversation)
             case EventType.TURN_DELTA:
                 self.signs.append(event)
             case EventType.TURN_FINISHED | EventType.TURN_OWED | EventType.TURN_HELD:
                 self.signs.end(str(event.body.get("id", "")))
+                await self.notices.look_in(event.conversation)
             case EventType.DECISION_CREATED:
                 await self.dispatch.ask_where_it_began(str(event.body.get("id", "")))
             case EventType.DECISION_ANSWERED:
                 await self._on_decided(event)
+            case EventType.MESSAGE_POSTED if event.conversation:
+                await self.dispatch.plan(event.conversation)
             case _:
                 await self.dispatch.plan_all()
 
     async def _on_decided(self, event: Event) -> None:
         for post in await self._records.posts(BRIDGE_POSTS.where(decision=str(event.body.get("id", "")))):
-            if post.bridge == self.bridge.name and post.external:
+            if post.bridge == self.bridge.name:
                 await self._on_chosen(post, f"{event.body.get('to')}: {event.body.get('answer')}")
 
     async def _on_chosen(self, post: BridgePost, choice: str) -> None:
         """Replace the buttons by who chose what."""
-        with suppress(Exception):  # the border of the bridge: the choice counts anyway
-            await self.bridge.close_buttons(post, f"{post.text}\n\n{choice}")
+        if not post.text.endswith(choice):
+            await self._records.revise(RevisePost(post.id, f"{post.text}\n\n{choice}"))
+            self.dispatch.wake(post.chat)

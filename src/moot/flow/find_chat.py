@@ -8,14 +8,15 @@ from moot.model.records.chat_apps.bridge import (
     BRIDGE_CHATS,
     BRIDGE_POSTS,
     BridgeChat,
+    BridgePost,
     BridgePostState,
     ChatKind,
     PairingState,
+    queue_of,
 )
+from moot.model.records.record import Lookup
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
-
-WAITING = BRIDGE_POSTS.where(state=BridgePostState.QUEUED)
 
 
 class FindChat(Struct, frozen=True, gc=False):
@@ -37,7 +38,11 @@ def scope(command: FindChat) -> Scope:
     chat = BRIDGE_CHATS.one(command.bridge, command.chat)
     if not command.moved_from:
         return Scope(records=(chat,))
-    return Scope(records=(chat, BRIDGE_CHATS.one(command.bridge, command.moved_from), WAITING))
+    return Scope(records=(chat, BRIDGE_CHATS.one(command.bridge, command.moved_from), _waiting(command)))
+
+
+def _waiting(command: FindChat) -> Lookup[BridgePost]:
+    return BRIDGE_POSTS.where(queue=queue_of(command.bridge, command.moved_from))
 
 
 def decide(command: FindChat, seen: Seen, at: Moment) -> Decision[BridgeChat]:
@@ -45,11 +50,8 @@ def decide(command: FindChat, seen: Seen, at: Moment) -> Decision[BridgeChat]:
     known = seen.record(BRIDGE_CHATS, command.bridge, command.chat)
     before = known
     if command.moved_from:
-        for post in seen.records(
-            WAITING
-        ):  # still to be said, where the chat is now; one was under way when it moved
-            if (post.bridge, post.chat) == (command.bridge, command.moved_from):
-                draft.put(BRIDGE_POSTS, structs.replace(post, chat=command.chat))
+        for post in seen.records(_waiting(command)):  # one was under way when the chat moved
+            draft.put(BRIDGE_POSTS, _moved(post, command.chat, at.now))
         old = seen.record(BRIDGE_CHATS, command.bridge, command.moved_from)
         if old is not None:
             draft.drop(BRIDGE_CHATS, old.bridge, old.chat)
@@ -79,6 +81,14 @@ def decide(command: FindChat, seen: Seen, at: Moment) -> Decision[BridgeChat]:
     chat = structs.replace(chat, updated_at=at.now)
     draft.put(BRIDGE_CHATS, chat)
     return Decision(draft.changes(), chat)
+
+
+def _moved(post: BridgePost, chat: str, now: float) -> BridgePost:
+    """Still to be said, where the chat is now. What is there already has another number there, which nobody tells: it
+    stays as it is."""
+    if post.is_there:
+        return structs.replace(post, state=BridgePostState.SENT, updated_at=now)
+    return structs.replace(post, chat=chat)
 
 
 def _is_paired(chat: BridgeChat | None) -> bool:

@@ -2,7 +2,8 @@
 
 Posts that were intended and have no result become unconfirmed, also those that were intended beside a take-over, or
 whose result was given up: whatever nobody claims for as long as a lease lasts. Commands that were begun are laid
-aside. Both may have happened, and neither is done twice.
+aside. Both may have happened, and neither is done twice. A new text for a post that is there is sent again: once more
+does no harm.
 """
 
 from msgspec import Struct, structs
@@ -63,9 +64,9 @@ def _settle_posts(draft: Draft, command: HoldBridge, *, is_mine: bool) -> None:
     for post in draft.seen.records(INTENDED):
         is_claimed = is_mine and (post.id in command.sending or post.updated_at > now - command.seconds)
         if post.bridge == command.bridge and not is_claimed:
+            state = BridgePostState.QUEUED if post.is_there else BridgePostState.UNCONFIRMED
             error = "nobody knows what came of sending it"
-            unsure = structs.replace(post, state=BridgePostState.UNCONFIRMED, error=error, updated_at=now)
-            draft.put(BRIDGE_POSTS, unsure)
+            draft.put(BRIDGE_POSTS, structs.replace(post, state=state, error=error, updated_at=now))
 
 
 def _settle_commands(draft: Draft, bridge: str) -> None:

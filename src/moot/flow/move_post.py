@@ -1,7 +1,7 @@
 """Move a post along: intended before it is sent, with its result afterwards; and what people decide about it.
 
 A chat app takes no idempotency key. What was intended and has no result may be there or not: it becomes unconfirmed, is
-shown as such, and only a person sends it again.
+shown as such, and only a person sends it again. A post that is there and gets another text is the exception.
 """
 
 from typing import Final
@@ -77,6 +77,8 @@ def decide(command: MovePost, seen: Seen, at: Moment) -> Decision[BridgePost]:
 
 def _moved(post: BridgePost, command: MovePost, now: float) -> BridgePost:
     tries, state = post.tries, command.to
+    if state is _S.UNCONFIRMED and post.is_there:  # a change without a result is simply made again
+        state = _S.QUEUED
     if state is _S.QUEUED and command.counts:
         tries += 1
         state = _S.DEAD if tries >= MAX_TRIES else state

@@ -19,14 +19,15 @@ from moot.model.records.chat_apps.bridge import (
     BRIDGE_POSTS,
     PAIRING_CODES,
     BridgeChat,
+    BridgePost,
     BridgePostState,
     PairingCode,
     PairingState,
+    queue_of,
 )
+from moot.model.records.record import Lookup
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
-
-WAITING = BRIDGE_POSTS.where(state=BridgePostState.QUEUED)
 
 
 class PairChat(Struct, frozen=True, gc=False):
@@ -47,7 +48,12 @@ def scope(command: PairChat) -> Scope:
     return Scope(
         refs=(command.conversation,) if command.conversation else (),
         names=(command.author,),
-        records=(acts.HEAD, chat, *codes, *(() if command.conversation else (WAITING,))),
+        records=(
+            acts.HEAD,
+            chat,
+            *codes,
+            *(() if command.conversation else (_waiting(command.bridge, command.chat),)),
+        ),
     )
 
 
@@ -88,8 +94,8 @@ def _let_go(draft: Draft, chat: BridgeChat, author: ParticipantId) -> Decision[B
         raise NotPermitted("only the owner may unpair chats")
     if not chat.conversation:
         return Decision([], chat)
-    for post in draft.seen.records(WAITING):  # of messages: an answer to whoever asked there is still given
-        if (post.bridge, post.chat) == (chat.bridge, chat.chat) and post.seq:
+    for post in draft.seen.records(_waiting(chat.bridge, chat.chat)):
+        if post.seq or post.id == chat.notice:  # an answer to whoever asked there is still given
             error = "the chat was unpaired"
             dropped = structs.replace(
                 post, state=BridgePostState.DROPPED, error=error, updated_at=draft.at.now
@@ -102,11 +108,16 @@ def _let_go(draft: Draft, chat: BridgeChat, author: ParticipantId) -> Decision[B
         cursor=0,
         explained=False,
         paired_by="",
+        notice="",
         updated_at=draft.at.now,
     )
     draft.put(BRIDGE_CHATS, chat)
     acts.enter(draft, AuditedAct.CHAT_UNPAIRED, author, _subject(chat), {"title": chat.title})
     return Decision(draft.changes(), chat)
+
+
+def _waiting(bridge: str, chat: str) -> Lookup[BridgePost]:
+    return BRIDGE_POSTS.where(queue=queue_of(bridge, chat))
 
 
 def usable(command: PairChat, seen: Seen, at: Moment) -> PairingCode:

@@ -41,6 +41,7 @@ class MemoryChatApp:
         self.bots = bots
         self.members: dict[str, tuple[ChatRef, tuple[str, ...]]] = {}
         self.posts: list[MemoryPost] = []
+        self.edits: list[str] = []
         self.typing: list[tuple[str, str]] = []
         self.drafts: list[tuple[str, str, str]] = []
         self.troubles: deque[tuple[BaseException, bool]] = deque()
@@ -141,9 +142,12 @@ class MemoryBridge:
     async def show_draft(self, chat: str, speaker: str, turn: str, text: str) -> None:
         self._app.drafts.append((chat, speaker, text))
 
-    async def close_buttons(self, post: BridgePost, text: str) -> None:
+    async def edit(self, post: BridgePost) -> None:
+        if self._app.troubles:
+            raise self._app.troubles.popleft()[0]
+        self._app.edits.append(post.text)
         changed = [
-            MemoryPost(one.chat, one.speaker, text, one.id) if one.id == post.external else one
+            MemoryPost(one.chat, one.speaker, post.text, one.id) if one.id == post.external else one
             for one in self._app.posts
         ]
         self._app.posts[:] = changed

@@ -481,6 +481,7 @@ BRIDGE_CHAT = BridgeChat(
     planned=9,
     explained=True,
     paired_by="42",
+    notice="telegram/-100123/7/3",
     created_at=AT,
     updated_at=LATER,
 )
@@ -494,6 +495,8 @@ BRIDGE_ACCOUNT = BridgeAccount(
     in_minute=3,
     day=20_976,
     in_day=17,
+    order_minute=30_205_762,
+    orders=4,
     created_at=AT,
 )
 ARRIVAL = BridgeArrival(
@@ -518,7 +521,7 @@ BRIDGE_POST = BridgePost(
     place=9,
     speaker="bøb",
     text=TEXT,
-    state=BridgePostState.UNCONFIRMED,
+    state=BridgePostState.QUEUED,
     tries=2,
     due=LATER,
     external="4711",

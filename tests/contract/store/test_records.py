@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 
 from moot.model.change import DropConversation, DropRecord, PutConversation, PutRecord
 from moot.model.ids import ParticipantId
+from moot.model.records.chat_apps.bridge import ARRIVALS
 from moot.model.records.link import LINKS
 from moot.model.records.note import NOTES
 from moot.model.records.outbox import OUTBOX
@@ -26,7 +27,7 @@ from tests.contract.store.verbs import conversation, look, put
 SAMPLES = {type(value): value for value in vars(samples).values() if isinstance(value, Struct)}
 
 
-MORE = {LINKS.name: {"source", "target"}, TASKS.name: {"link", "asked_in"}}
+MORE = {LINKS.name: {"source", "target"}, TASKS.name: {"link", "asked_in"}, ARRIVALS.name: {"seq"}}
 """Fields that lookups are made from besides those they are called by."""
 
 

@@ -1,13 +1,12 @@
 """The bridge to Discord: one bot reads; agents speak through a webhook under their own names, or each as its own bot.
 
-Above: start.py. Below: messages.py reads. The gateway has no confirmations, so every session first fetches what was
-missed: backwards from the newest message to the first one that is known. Until then messages that arrive live are held
-back: a newer known message would hide the missed ones. The library never repeats a request: a post could appear twice.
+Above: start.py. Below: messages.py reads events. The gateway has no confirmations, so every session first fetches what
+was missed (history.py). Until then messages that arrive live are held back: a newer known message would hide the missed
+ones. The library never repeats a request: a post could appear twice.
 """
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import aiohttp
@@ -28,6 +27,7 @@ from moot.bridges.bridge import (
     SendTrouble,
     Unsure,
 )
+from moot.bridges.discord.history import Missed, read_missed
 from moot.bridges.discord.messages import (
     avatar_of,
     button_press,
@@ -58,8 +58,6 @@ MAX_WAIT_SECONDS: Final = 0.5
 PACE: Final = FloodRule(0.5, 30)
 AGAIN_SECONDS: Final = 2.0
 HOOK: Final = "Moot"
-MAX_FETCHED: Final = 2_000
-"""Messages per channel that are searched for missed ones."""
 THREADS: Final = (
     hikari.ChannelType.GUILD_PUBLIC_THREAD,
     hikari.ChannelType.GUILD_PRIVATE_THREAD,
@@ -286,40 +284,35 @@ class DiscordBridge:
     async def _catch_up(self, paired: PairedChat, inbox: BridgeInbox) -> None:
         """Take the missed messages, then those that were held back. Tried again later if Discord cannot be reached."""
         try:
-            missed = await self._missed(paired, inbox)
+            missed = await read_missed(self._rest(), paired, inbox)
         except hikari.ClientHTTPResponseError as error:  # the chat is gone, or not ours to read any more
             log.warning(
                 "nothing to catch up", action="catch_up_refused", chat=paired.chat, error=describe(error)
             )
-            missed = []
+            missed = Missed([], [], [])
         except (hikari.HTTPError, aiohttp.ClientError, TimeoutError) as error:
             wait = error.retry_after if isinstance(error, hikari.RateLimitTooLongError) else AGAIN_SECONDS
             log.warning("not caught up yet", action="catch_up_failed", chat=paired.chat, seconds=wait)
             asyncio.get_running_loop().call_later(wait, self._queue.put_nowait, paired)
             return
-        for message in reversed(missed):
-            await self._hear(message, inbox)
+        await self._take_missed(missed, paired.chat, inbox)
         held_back = self._held_back.get(paired.chat, [])
         while held_back:
             await self._hear(held_back[0], inbox)
             del held_back[0]
         self._held_back.pop(paired.chat, None)
 
-    async def _missed(self, paired: PairedChat, inbox: BridgeInbox) -> list[hikari.Message]:
-        """People's messages since the last known one, newest first. Any number of agents' posts may lie between."""
-        missed: list[hikari.Message] = []
-        since = hikari.Snowflake.from_datetime(datetime.fromtimestamp(paired.since, UTC))
-        fetched = 0
-        async for message in self._rest().fetch_messages(int(paired.chat)):
-            fetched += 1
-            if message.id < since or await inbox.knows(key_of(message.id)):
-                return missed
-            if fetched > MAX_FETCHED:
-                log.warning("too much was missed", action="catch_up_cut", chat=paired.chat, fetched=fetched)
-                return missed
-            if not message.author.is_bot and message.webhook_id is None:
-                missed.append(message)
-        return missed
+    async def _take_missed(self, missed: Missed, chat: str, inbox: BridgeInbox) -> None:
+        for message in missed.messages:
+            await self._hear(message, inbox)
+        if not missed.edited and not missed.deleted:
+            return
+        is_guild = not isinstance(await self._place(chat), hikari.DMChannel)
+        edits = [chat_edit(one, is_guild=is_guild, bots=self._own_names) for one in missed.edited]
+        deletions = [ChatDeletion(key_of(id), chat_of(int(chat), is_guild=is_guild)) for id in missed.deleted]
+        for incoming in (*edits, *deletions):
+            if incoming is not None:
+                await inbox.hear(incoming)
 
     @property
     def _own_names(self) -> dict[int, str]:
@@ -354,8 +347,7 @@ class DiscordBridge:
     async def _send_via(self, post: BridgePost, route: PostRoute) -> hikari.Snowflake:
         buttons, hook = button_rows(post.buttons), route.hook
         if hook is None:
-            prefix = f"● {post.speaker}: " if post.speaker and not route.is_own else ""
-            text = f"{prefix}{post.text}"
+            text = _text(post, route)
             return (await route.by.create_message(int(post.chat), text, components=buttons, **QUIETLY)).id
         message = await route.by.execute_webhook(
             hook,
@@ -420,20 +412,29 @@ class DiscordBridge:
     async def show_draft(self, chat: str, speaker: str, turn: str, text: str) -> None:
         """Discord has no drafts."""
 
-    async def close_buttons(self, post: BridgePost, text: str) -> None:
-        route = await self._route(post)
-        if route.hook is None:
-            await route.by.edit_message(int(post.chat), int(post.external), text, components=[], **QUIETLY)
+    async def edit(self, post: BridgePost) -> None:
+        try:
+            await self._edit_via(post, await self._route(post))
+        except hikari.NotFoundError as error:  # it was deleted, or the webhook that posted it
+            self._hooks.clear()
+            log.info("not changed", action="edit_refused", post=post.id, error=describe(error))
+        except (hikari.HikariError, aiohttp.ClientError, TimeoutError) as error:
+            raise self._trouble(error) from error
+
+    async def _edit_via(self, post: BridgePost, route: PostRoute) -> None:
+        id, text, hook = int(post.external), _text(post, route), route.hook
+        if hook is None:
+            await route.by.edit_message(int(post.chat), id, text, components=[], **QUIETLY)
             return
         await route.by.edit_webhook_message(
-            route.hook,
-            str(route.hook.token),
-            int(post.external),
-            text,
-            thread=route.thread,
-            components=[],
-            **QUIETLY,
+            hook, str(hook.token), id, text, thread=route.thread, components=[], **QUIETLY
         )
+
+
+def _text(post: BridgePost, route: PostRoute) -> str:
+    """What a post says; without an identity of its own, the speaker is named."""
+    is_named = bool(post.speaker) and route.hook is None and not route.is_own
+    return f"● {post.speaker}: {post.text}" if is_named else post.text
 
 
 async def _until_closed(bot: GatewayBot) -> None:

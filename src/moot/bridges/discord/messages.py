@@ -18,6 +18,8 @@ MAX_NAME: Final = 80
 REFUSED_WORDS: Final = {"discord": "dscord", "clyde": "clde"}
 """Words that Discord refuses in a webhook's name, and their replacements."""
 MAX_DESCRIPTION: Final = 100
+KEY: Final = "m/"
+"""Keys of messages begin so."""
 BY_PEOPLE: Final = (hikari.MessageType.DEFAULT, hikari.MessageType.REPLY)
 READER: Final = "@moot"
 """Replaces a mention of the bot that reads for all."""
@@ -79,7 +81,7 @@ def chat_edit(message: hikari.PartialMessage, *, is_guild: bool, bots: OwnNames)
 
 
 def key_of(message: hikari.Snowflakeish) -> str:
-    return f"m/{int(message)}"
+    return f"{KEY}{int(message)}"
 
 
 def account_of(user: hikari.User, *, is_bot: bool = False) -> AccountRef:

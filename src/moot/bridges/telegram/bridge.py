@@ -269,7 +269,7 @@ class TelegramBridge:
             raise _trouble(error) from error
 
     async def _send_by(self, bot: AgentBot, post: BridgePost) -> str:
-        markdown = post.text if post.speaker in ("", bot.agent) else f"● {post.speaker}: {post.text}"
+        markdown = _markdown(bot, post)
         text, entities = render(markdown)
         try:
             message = await self._send_text(bot.bot, post, text, entities)
@@ -336,12 +336,19 @@ class TelegramBridge:
             draft = crc32(turn.encode()) | 1
             await bot.send_message_draft(number, draft, newest[0], message_thread_id=thread or None)
 
-    async def close_buttons(self, post: BridgePost, text: str) -> None:
-        bot = (await self._carrier(post.chat, post.speaker)).bot
-        words, entities = render(text)
-        await bot.edit_message_text(
-            words, _numbers(post.chat)[0], int(post.external), entities=entities or None
-        )
+    async def edit(self, post: BridgePost) -> None:
+        try:
+            bot = await self._carrier(post.chat, post.speaker)
+            if bot.agent != post.speaker and not self._may_reply(post):
+                return  # by its number there, another bot would change another post
+            text, entities = render(_markdown(bot, post))
+            await bot.bot.edit_message_text(
+                text, _numbers(post.chat)[0], int(post.external), entities=entities or None
+            )
+        except TelegramError as error:
+            if not isinstance(error, BadRequest) or not _is_gone(error):
+                raise _trouble(error) from error
+            log.info("not changed", action="edit_refused", post=post.id, error=error.message)
 
     async def _quietly(self, call: Awaitable[object]) -> None:
         """Make a call whose failure does not matter."""
@@ -365,6 +372,17 @@ def _numbers(chat: str) -> tuple[int, int]:
 def _keyboard(buttons: tuple[str, ...]) -> InlineKeyboardMarkup | None:
     rows = [[InlineKeyboardButton(text[:60], callback_data=f"d:{n}")] for n, text in enumerate(buttons)]
     return InlineKeyboardMarkup(rows) if rows else None
+
+
+def _markdown(bot: AgentBot, post: BridgePost) -> str:
+    """What a post says; another bot than the speaker's names the speaker."""
+    return post.text if post.speaker in ("", bot.agent) else f"● {post.speaker}: {post.text}"
+
+
+def _is_gone(error: BadRequest) -> bool:
+    """Whether there is nothing to change: it is so already, was deleted, or cannot be changed any more."""
+    text = error.message.lower()
+    return any(words in text for words in ("not modified", "not found", "can't be edited", "id_invalid"))
 
 
 @contextmanager

@@ -15,19 +15,25 @@ from moot.flow import (
     hold_bridge,
     meet_account,
     move_post,
+    pace_guest,
     pair_chat,
     plan_posts,
     record_arrival,
+    revise_post,
+    update_notice,
 )
 from moot.flow.find_chat import FindChat
 from moot.flow.hear import Hear, HeardOnce
 from moot.flow.hold_bridge import HoldBridge
 from moot.flow.meet_account import MeetAccount
 from moot.flow.move_post import MovePost
+from moot.flow.pace_guest import PaceGuest
 from moot.flow.pair_chat import PairChat
 from moot.flow.plan_posts import PlanPosts
 from moot.flow.post import Post
 from moot.flow.record_arrival import RecordArrival, Recorded
+from moot.flow.revise_post import RevisePost
+from moot.flow.update_notice import UpdateNotice
 from moot.hub.core import Core
 from moot.hub.queries import outcomes
 from moot.hub.speaker import Speaker
@@ -46,9 +52,11 @@ from moot.model.records.chat_apps.bridge import (
     BridgeLease,
     BridgePost,
     BridgePostState,
+    queue_of,
 )
 from moot.model.records.decision import DECISIONS, DecisionState, PersonsDecision
 from moot.model.records.record import Lookup
+from moot.model.turn import UNCLAIMED, Turn
 from moot.ports import Clock, Page
 
 OUTCOMES: Final = (BridgePostState.SENT, BridgePostState.UNCONFIRMED, BridgePostState.DEAD)
@@ -75,6 +83,11 @@ class BridgeRecords:
         chats = await self._core.parts.store.records(BRIDGE_CHATS.all())
         return [chat for chat in chats if chat.bridge == bridge]
 
+    async def chats_of(self, bridge: str, conversation: ConversationId) -> list[BridgeChat]:
+        """Those that are bound to a conversation."""
+        chats = await self._core.parts.store.records(BRIDGE_CHATS.where(conversation=conversation))
+        return [chat for chat in chats if chat.bridge == bridge]
+
     async def account(self, bridge: str, account: str) -> BridgeAccount | None:
         accounts = await self._core.parts.store.records(BRIDGE_ACCOUNTS.one(bridge, account))
         return next(iter(accounts), None)
@@ -82,10 +95,15 @@ class BridgeRecords:
     async def arrival(self, bridge: str, key: str) -> BridgeArrival | None:
         return next(iter(await self._core.parts.store.records(ARRIVALS.one(bridge, key))), None)
 
-    async def queued(self, bridge: str) -> list[BridgePost]:
-        """What waits to be sent, in the order in which it was said."""
+    async def queue(self, bridge: str, chat: str) -> list[BridgePost]:
+        """What waits to be sent to a chat, in the order in which it was said."""
+        posts = await self._core.parts.store.records(BRIDGE_POSTS.where(queue=queue_of(bridge, chat)))
+        return sorted(posts, key=lambda post: post.place)
+
+    async def queued_chats(self, bridge: str) -> set[str]:
+        """The chats for which something waits to be sent."""
         posts = await self._core.parts.store.records(BRIDGE_POSTS.where(state=BridgePostState.QUEUED))
-        return sorted((p for p in posts if p.bridge == bridge), key=lambda post: (post.chat, post.place))
+        return {post.chat for post in posts if post.bridge == bridge}
 
     async def posts(self, lookup: Lookup[BridgePost]) -> list[BridgePost]:
         return await self._core.parts.store.records(lookup)
@@ -128,6 +146,21 @@ class BridgeRecords:
     async def said_after(self, conversation: ConversationId, seq: int, limit: int = 100) -> list[Message]:
         return await self._core.parts.store.messages(conversation, Page(after=seq, limit=limit))
 
+    async def message(self, conversation: ConversationId, seq: int) -> Message | None:
+        return await self._core.parts.store.message(conversation, seq)
+
+    async def became(self, message: Message) -> BridgeArrival | None:
+        """What came in and became this message."""
+        address = f"{message.conversation}:{message.seq}"
+        return next(iter(await self._core.parts.store.records(ARRIVALS.where(became=address))), None)
+
+    async def unclaimed(self, conversation: ConversationId) -> list[Turn]:
+        """Turns that nobody has begun."""
+        return await self._core.parts.store.turns(conversation=conversation, states=tuple(UNCLAIMED))
+
+    async def newest(self, conversation: ConversationId, limit: int) -> list[Message]:
+        return await self._core.parts.store.messages(conversation, Page(newest=True, limit=limit))
+
     def known(self, who: ParticipantId) -> Participant | None:
         return self._core.directory.known(who)
 
@@ -160,11 +193,21 @@ class BridgeRecords:
     async def move(self, command: MovePost) -> BridgePost:
         post = await self._core.do(move_post, command)
         trace = self._core.trace_post
-        if trace is not None and post.state in OUTCOMES and post.seq:
+        is_change = post.state is BridgePostState.SENT and not command.external
+        if trace is not None and post.state in OUTCOMES and post.seq and not is_change:
             message = await self._core.parts.store.message(post.conversation, post.seq)
             if message is not None:
                 trace(post, message.root)
         return post
+
+    async def revise(self, command: RevisePost) -> BridgePost | None:
+        return await self._core.do(revise_post, command)
+
+    async def notify(self, command: UpdateNotice) -> BridgeChat | None:
+        return await self._core.do(update_notice, command)
+
+    async def pace(self, command: PaceGuest) -> bool:
+        return await self._core.do(pace_guest, command)
 
     async def hold(self, command: HoldBridge) -> BridgeLease:
         return await self._core.do(hold_bridge, command)

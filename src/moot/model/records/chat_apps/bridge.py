@@ -49,6 +49,8 @@ class BridgeChat(Struct, frozen=True, gc=False):
     explained: bool = False
     """It was said there that the chat is not paired."""
     paired_by: str = ""
+    notice: str = ""
+    """The post that says there who is waited for, for as long as that is so."""
     created_at: float = 0.0
     updated_at: float = 0.0
 
@@ -67,6 +69,9 @@ class BridgeAccount(Struct, frozen=True, gc=False):
     in_minute: int = 0
     day: int = 0
     in_day: int = 0
+    order_minute: int = 0
+    orders: int = 0
+    """What it wanted besides, in that minute: commands, edits, buttons, mistakes."""
     created_at: float = 0.0
 
 
@@ -97,6 +102,11 @@ class BridgeArrival(Struct, frozen=True, gc=False):
     tries: int = 0
     error: str = ""
     created_at: float = 0.0
+
+    @property
+    def became(self) -> str:
+        """The address of the message that it became; empty if it became none."""
+        return f"{self.conversation}:{self.seq}" if self.seq else ""
 
 
 CONTINUE = "continue"
@@ -134,6 +144,7 @@ class BridgePost(Struct, frozen=True, gc=False):
     speaker: str
     """Name of the agent whose identity says it; empty for the bridge's own."""
     text: str
+    """What it says; what it is to say, where it is queued although it is there already."""
     state: BridgePostState = BridgePostState.QUEUED
     tries: int = 0
     due: float = 0.0
@@ -150,13 +161,18 @@ class BridgePost(Struct, frozen=True, gc=False):
     updated_at: float = 0.0
 
     @property
-    def way(self) -> str:
-        """Its bridge and its chat."""
-        return f"{self.bridge}/{self.chat}"
+    def queue(self) -> str:
+        """The bridge and the chat for which it is queued; empty if it is not."""
+        return queue_of(self.bridge, self.chat) if self.state is BridgePostState.QUEUED else ""
 
     @property
-    def is_waiting(self) -> bool:
-        return self.state is BridgePostState.QUEUED
+    def is_there(self) -> bool:
+        """It was sent before, so that sending it means to change its text: that may be done twice without harm."""
+        return self.external != ""
+
+
+def queue_of(bridge: str, chat: str) -> str:
+    return f"{bridge}/{chat}"
 
 
 class Piece(Struct, frozen=True, gc=False):
@@ -220,7 +236,7 @@ ARRIVALS = Table(
     "arrivals",
     BridgeArrival,
     key=("bridge", "key"),
-    by=("state",),
+    by=("state", "became"),
     in_micros=("created_at",),
     ends_with_conversation=True,
     remnant=_only_heard,
@@ -229,7 +245,7 @@ BRIDGE_POSTS = Table(
     "bridge_posts",
     BridgePost,
     key=("id",),
-    by=("state", "conversation", "decision", "external"),
+    by=("state", "conversation", "decision", "external", "queue"),
     in_micros=_TIMES,
     ends_with_conversation=True,
 )

@@ -4,18 +4,19 @@
 -- A BridgeAccount.
 CREATE VIEW bridge_accounts_shape AS
 SELECT bridge, account, participant, created_us, json_build_array(
-    bridge, account, participant, shown, linked, minute, in_minute, day, in_day, created_us / 1e6::float8
+    bridge, account, participant, shown, linked, minute, in_minute, day, in_day, order_minute, orders,
+    created_us / 1e6::float8
 )::text AS shape FROM bridge_accounts;
 
 -- name: put
 -- An account, new or changed.
 INSERT INTO bridge_accounts (
-    bridge, account, participant, shown, linked, minute, in_minute, day, in_day, created_us
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    bridge, account, participant, shown, linked, minute, in_minute, day, in_day, order_minute, orders, created_us
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 ON CONFLICT (bridge, account) DO UPDATE SET
     participant = excluded.participant, shown = excluded.shown, linked = excluded.linked,
     minute = excluded.minute, in_minute = excluded.in_minute, day = excluded.day, in_day = excluded.in_day,
-    created_us = excluded.created_us;
+    order_minute = excluded.order_minute, orders = excluded.orders, created_us = excluded.created_us;
 
 -- name: drop
 -- None is dropped.

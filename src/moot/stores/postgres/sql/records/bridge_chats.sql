@@ -4,7 +4,7 @@
 -- A BridgeChat.
 CREATE VIEW bridge_chats_shape AS
 SELECT bridge, chat, conversation, created_us, rtrim(json_build_array(
-    bridge, chat, kind, title, state, conversation, listener, cursor, planned, explained, paired_by,
+    bridge, chat, kind, title, state, conversation, listener, cursor, planned, explained, paired_by, notice,
     created_us / 1e6::float8, updated_us / 1e6::float8
 )::text, ']') || ',' || agents || ']' AS shape FROM bridge_chats;
 
@@ -12,12 +12,12 @@ SELECT bridge, chat, conversation, created_us, rtrim(json_build_array(
 -- A chat, new or changed.
 INSERT INTO bridge_chats (
     bridge, chat, kind, title, state, conversation, agents, listener, cursor, planned, explained, paired_by,
-    created_us, updated_us
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+    notice, created_us, updated_us
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 ON CONFLICT (bridge, chat) DO UPDATE SET
     kind = excluded.kind, title = excluded.title, state = excluded.state, conversation = excluded.conversation,
     agents = excluded.agents, listener = excluded.listener, cursor = excluded.cursor,
-    planned = excluded.planned, explained = excluded.explained, paired_by = excluded.paired_by,
+    planned = excluded.planned, explained = excluded.explained, paired_by = excluded.paired_by, notice = excluded.notice,
     created_us = excluded.created_us, updated_us = excluded.updated_us;
 
 -- name: drop

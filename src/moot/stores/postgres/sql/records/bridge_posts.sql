@@ -3,7 +3,7 @@
 -- name: shape
 -- A BridgePost.
 CREATE VIEW bridge_posts_shape AS
-SELECT id, state, conversation, decision, external, created_us, rtrim(json_build_array(
+SELECT id, bridge, chat, place, state, conversation, decision, external, created_us, rtrim(json_build_array(
     id, bridge, chat, conversation, seq, place, speaker, text, state, tries, due, external, reply_to, error,
     decision, created_us / 1e6::float8, updated_us / 1e6::float8
 )::text, ']') || ',' || buttons || ']' AS shape FROM bridge_posts;
@@ -49,6 +49,11 @@ WHERE decision = ANY($1::text[]);
 -- Those of some of these, oldest first.
 SELECT string_agg(shape, ',' ORDER BY created_us, id) FROM bridge_posts_shape
 WHERE external = ANY($1::text[]);
+
+-- name: by_queue
+-- Those queued for some of these, in the order in which they are to be sent.
+SELECT string_agg(shape, ',' ORDER BY place, id) FROM bridge_posts_shape
+WHERE state = 'queued' AND bridge || '/' || chat = ANY($1::text[]);
 
 -- name: every
 -- Row by row, each with its place.

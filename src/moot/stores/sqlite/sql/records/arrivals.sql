@@ -3,7 +3,7 @@
 -- name: shape
 -- A BridgeArrival.
 CREATE TEMP VIEW arrivals_shape AS
-SELECT bridge, "key", state, created_us, json_array(
+SELECT bridge, "key", state, conversation, seq, created_us, json_array(
     bridge, "key", chat, account, state, conversation, seq, text, tries, error, created_us / 1e6
 ) AS shape FROM main.arrivals;
 
@@ -30,6 +30,11 @@ ON p.bridge = w.value ->> 0 AND p."key" = w.value ->> 1;
 -- Those of some of these, oldest first.
 SELECT group_concat(shape, ',' ORDER BY created_us, bridge, "key") FROM arrivals_shape
 WHERE state IN (SELECT value FROM json_each(?1));
+
+-- name: by_became
+-- Those that became some of these messages, oldest first.
+SELECT group_concat(shape, ',' ORDER BY created_us, bridge, "key") FROM arrivals_shape
+WHERE seq > 0 AND conversation || ':' || seq IN (SELECT value FROM json_each(?1));
 
 -- name: every
 -- Row by row, each with its place.

@@ -4,18 +4,19 @@
 -- A BridgeAccount.
 CREATE TEMP VIEW bridge_accounts_shape AS
 SELECT bridge, account, participant, created_us, json_array(
-    bridge, account, participant, shown, linked, minute, in_minute, day, in_day, created_us / 1e6
+    bridge, account, participant, shown, linked, minute, in_minute, day, in_day, order_minute, orders,
+    created_us / 1e6
 ) AS shape FROM main.bridge_accounts;
 
 -- name: put
 -- An account, new or changed.
 INSERT INTO bridge_accounts (
-    bridge, account, participant, shown, linked, minute, in_minute, day, in_day, created_us
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    bridge, account, participant, shown, linked, minute, in_minute, day, in_day, order_minute, orders, created_us
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (bridge, account) DO UPDATE SET
     participant = excluded.participant, shown = excluded.shown, linked = excluded.linked,
     minute = excluded.minute, in_minute = excluded.in_minute, day = excluded.day, in_day = excluded.in_day,
-    created_us = excluded.created_us;
+    order_minute = excluded.order_minute, orders = excluded.orders, created_us = excluded.created_us;
 
 -- name: drop
 -- None is dropped.

@@ -3,7 +3,7 @@
 -- name: shape
 -- A BridgePost.
 CREATE TEMP VIEW bridge_posts_shape AS
-SELECT id, state, conversation, decision, external, created_us, rtrim(json_array(
+SELECT id, bridge, chat, place, state, conversation, decision, external, created_us, rtrim(json_array(
     id, bridge, chat, conversation, seq, place, speaker, text, state, tries, due, external, reply_to, error,
     decision, created_us / 1e6, updated_us / 1e6
 ), ']') || ',' || buttons || ']' AS shape FROM main.bridge_posts;
@@ -49,6 +49,11 @@ WHERE decision IN (SELECT value FROM json_each(?1));
 -- Those of some of these, oldest first.
 SELECT group_concat(shape, ',' ORDER BY created_us, id) FROM bridge_posts_shape
 WHERE external IN (SELECT value FROM json_each(?1));
+
+-- name: by_queue
+-- Those queued for some of these, in the order in which they are to be sent.
+SELECT group_concat(shape, ',' ORDER BY place, id) FROM bridge_posts_shape
+WHERE state = 'queued' AND bridge || '/' || chat IN (SELECT value FROM json_each(?1));
 
 -- name: every
 -- Row by row, each with its place.
