@@ -65,10 +65,10 @@ async def kafka_rebuild(home: Home, agent: str | None) -> tuple[list[Any], int]:
     try:
         agents = []
         if agent is not None:
-            who = await store.participant(agent)
-            if who is None:
+            participant = await store.participant(agent)
+            if participant is None:
                 raise NotFound(f"no agent is called {agent}", what="agent")
-            agents = [who.id]
+            agents = [participant.id]
         report = from_kafka("report")
         try:
             begun: tuple[list[Any], int] = await report.rebuild(

@@ -30,6 +30,8 @@ ENGINE_ROOM = ("ports.py", "stores/")
 
 TOO_MANY_MEANINGS = frozenset({"told"})
 """Words that stood for half a dozen things: a result, a notice, addressees, a listener. Say which it is."""
+VAGUE_ALONE = frozenset({"who"})
+"""Names that stood for a participant, its id, its name, a caller, a sender. Say which it is."""
 SUPERLATIVES = frozenset({"most", "longest", "biggest", "largest", "shortest", "fewest"})
 """A limit is `MAX_…` or `MIN_…`, and says of what: `MAX_RECORD_BYTES`."""
 SHAPE = "what is stored, and its shape for the outside: the same noun on both sides of a door"
@@ -90,6 +92,8 @@ def ambiguous(module: Module) -> Iterator[str]:
     for line, name in identifiers(module):
         for word in TOO_MANY_MEANINGS & set(words(name)):
             yield f"{module.path}:{line}: {name} says {word!r}, which has too many meanings"
+        if name.strip("_") in VAGUE_ALONE:
+            yield f"{module.path}:{line}: {name} may be anybody: participant, caller, sender …"
 
 
 def superlatives(module: Module) -> Iterator[str]:
@@ -166,6 +170,8 @@ def test_empty_words_are_seen(path: str, text: str, refused: bool) -> None:
         "def f(): return [told for told in x]",
         "class A:\n    told: str",
         "LONGEST_TOLD = 40",
+        "def f(who): ...",
+        "self._who = 1",
         "def _told_of(x): ...",
         "from a import b as told",
         "try: ...\nexcept E as told: ...",
@@ -178,7 +184,7 @@ def test_a_word_of_too_many_meanings_is_seen(text: str) -> None:
 
 
 def test_a_word_of_too_many_meanings_may_stand_in_a_sentence() -> None:
-    text = '"""The sender is told."""\nuntold = "what was told"  # told at once'
+    text = '"""The sender is told."""\nuntold = "what was told"  # told at once\nwho_acts = "who"'
     assert list(ambiguous(Module("host/x.py", text))) == []
 
 

@@ -93,17 +93,17 @@ async def _voice_of(
     spec: AgentSpec, hub: RemoteHub, transport: HttpTransport, *, owner: str
 ) -> AsyncIterator[RemoteHub]:
     """A hub that speaks as an agent: with its own token, or, for the owner, with one issued for this while."""
-    who = await _enrol(spec, hub, may_enrol=hub.name == owner)
-    if who == hub.name:
+    agent = await _enrol(spec, hub, may_enrol=hub.name == owner)
+    if agent == hub.name:
         yield hub
         return
-    issued = await hub.agents.issue_token(who)
-    own = transport.with_token(issued.token, who)
+    issued = await hub.agents.issue_token(agent)
+    own = transport.with_token(issued.token, agent)
     try:
-        yield RemoteHub(own, who, hub.position)
+        yield RemoteHub(own, agent, hub.position)
     finally:
         await own.close()
-        await hub.agents.revoke_token(who, issued.id)
+        await hub.agents.revoke_token(agent, issued.id)
 
 
 async def _enrol(spec: AgentSpec, hub: RemoteHub, *, may_enrol: bool) -> str:

@@ -29,11 +29,11 @@ Known = Callable[[ParticipantId], Participant | None]
 RoleOf = Callable[[Participant], str]
 
 
-async def org_place(reads: Records, policy: Policy, who: ParticipantId) -> OrgPlace:
+async def org_place(reads: Records, policy: Policy, participant_id: ParticipantId) -> OrgPlace:
     """Where somebody stands now."""
-    own = TASKS.where(open_to=who), TASKS.where(open_by=who)
+    own = TASKS.where(open_to=participant_id), TASKS.where(open_by=participant_id)
     has_task = any([bool(await reads.records(lookup)) for lookup in own])
-    return OrgPlace(who, await reads.graph(), policy, has_task=has_task)
+    return OrgPlace(participant_id, await reads.graph(), policy, has_task=has_task)
 
 
 class Organisation:
@@ -47,12 +47,15 @@ class Organisation:
 
     def related(self, place: OrgPlace) -> list[Participant]:
         """Everybody whom a link that is on connects with it."""
-        return [who for group in GROUPS.values() for who in self._group(place, group)]
+        return [participant for group in GROUPS.values() for participant in self._group(place, group)]
 
     def place(self, place: OrgPlace) -> str:
         """Its place in the organisation; nothing where it has no links."""
         groups = {
-            name: [self._described(who, place.may_write_to(who.id)) for who in self._group(place, group)]
+            name: [
+                self._described(participant, place.may_write_to(participant.id))
+                for participant in self._group(place, group)
+            ]
             for name, group in GROUPS.items()
         }
         relations = groups if any(groups.values()) else {}
@@ -86,11 +89,16 @@ class Organisation:
         )
 
     def _group(self, place: OrgPlace, group: Relationship) -> list[Participant]:
-        found = (self._known(who) for who in place.graph.related(place.who, group))
-        return sorted((who for who in found if who is not None and not who.removed), key=lambda who: who.name)
+        found = (
+            self._known(participant_id) for participant_id in place.graph.related(place.participant, group)
+        )
+        return sorted(
+            (participant for participant in found if participant is not None and not participant.removed),
+            key=lambda participant: participant.name,
+        )
 
-    def _described(self, who: Participant, may_start: bool) -> dict[str, str | bool]:
-        return {"name": who.name, "role": self._role(who), "may_start": may_start}
+    def _described(self, participant: Participant, may_start: bool) -> dict[str, str | bool]:
+        return {"name": participant.name, "role": self._role(participant), "may_start": may_start}
 
 
 def _moment(at: float) -> str:

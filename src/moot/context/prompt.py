@@ -133,7 +133,7 @@ class Context:
             system=fingerprint(system.encode()),
             epoch=view.summary.epoch if view.summary else 0,
             pinned=view.pinned.seq if view.pinned else 0,
-            names={who: name for who, name in names.items() if who != name},
+            names={participant_id: name for participant_id, name in names.items() if participant_id != name},
             tools=tuple(tool.name for tool in offered.tools),
             size=len(flat),
             shared=self._shared(view, flat),
@@ -146,17 +146,20 @@ class Context:
         view = await self.again(turn, agent, given)
         text = await self._reads.text(given.system) if given.system else ""
         members = {m.author for m in view.messages}
-        names = {who: given.names.get(who, who) for who in (*members, *(m.participant for m in view.members))}
-        lines = await self._lines(view, lambda who: names.get(who, who))
+        names = {
+            participant_id: given.names.get(participant_id, participant_id)
+            for participant_id in (*members, *(m.participant for m in view.members))
+        }
+        lines = await self._lines(view, lambda participant_id: names.get(participant_id, participant_id))
         prompt = Prompt(system=text or "", lines=lines)
         return prompt, fingerprint(flattened(prompt)) == given.digest
 
     # --- the parts ---------------------------------------------------------------------------------------
 
-    async def org_place(self, who: ParticipantId) -> OrgPlace:
+    async def org_place(self, participant_id: ParticipantId) -> OrgPlace:
         """Where somebody stands now."""
-        found = await org_place(self._reads, self._policy(), who)
-        known = self._known(who)
+        found = await org_place(self._reads, self._policy(), participant_id)
+        known = self._known(participant_id)
         return structs.replace(found, is_person=known is not None and known.kind is Kind.HUMAN)
 
     def _useful(self, tools: Sequence[ToolSpec], place: OrgPlace) -> tuple[ToolSpec, ...]:
@@ -173,16 +176,22 @@ class Context:
     async def system(self, view: TurnView, offered: Offered, place: OrgPlace) -> str:
         """The owner's words stand as they are; what anybody else may have set is in `about`, in a frame."""
         others = [
-            who
+            participant
             for member in view.members
-            if member.participant != view.agent.id and (who := self._known(member.participant)) is not None
+            if member.participant != view.agent.id
+            and (participant := self._known(member.participant)) is not None
         ]
         return self._templates.render(
             "system.md.j2",
             agent={"name": view.agent.name, "role": self._owners_role(view.agent)},
             conversation={"name": line(view.conversation.name), "kind": view.conversation.kind.value},
             others=[
-                {"name": who.name, "kind": _kind(who.kind), "role": self._owners_role(who)} for who in others
+                {
+                    "name": participant.name,
+                    "kind": _kind(participant.kind),
+                    "role": self._owners_role(participant),
+                }
+                for participant in others
             ],
             about=self._about(view, others, place),
             identity=identity.read(self._workspaces, view.agent.id),
@@ -206,16 +215,23 @@ class Context:
         found = await self._reads.records(TASKS.where(conversation=view.conversation.id))
         return "".join(self.organisation.task(task, view.agent.id, may_update=may_update) for task in found)
 
-    def _owners_role(self, who: Participant) -> str:
+    def _owners_role(self, participant: Participant) -> str:
         """The role, where the owner wrote it; empty where a token may have."""
-        return who.role if who.role == self._roles.get(who.id) else ""
+        return participant.role if participant.role == self._roles.get(participant.id) else ""
 
     def _about(self, view: TurnView, others: Sequence[Participant], place: OrgPlace) -> str:
         """What a group is called, and what was said of those in it and of those the agent is linked with, by whoever
         was allowed to: as material."""
-        people = {who.id: who for who in (view.agent, *others, *self.organisation.related(place))}
-        named = [who for who in people.values() if who.role and not self._owners_role(who)]
-        about = [f"{who.name}: {_in_one_line(who.role)}" for who in named]
+        people = {
+            participant.id: participant
+            for participant in (view.agent, *others, *self.organisation.related(place))
+        }
+        named = [
+            participant
+            for participant in people.values()
+            if participant.role and not self._owners_role(participant)
+        ]
+        about = [f"{participant.name}: {_in_one_line(participant.role)}" for participant in named]
         if view.conversation.takes_rounds:
             about.insert(0, f"this group: {_in_one_line(view.conversation.name)}")
         return self.frames(view.conversation.id).block(ABOUT, 0, "\n".join(about)) if about else ""
@@ -225,7 +241,12 @@ class Context:
         ids = {m.author for m in view.messages} | {m.participant for m in view.members}
         if view.pinned is not None:
             ids.add(view.pinned.author)
-        return {who: found.name if (found := self._known(who)) is not None else who for who in ids}
+        return {
+            participant_id: found.name
+            if (found := self._known(participant_id)) is not None
+            else participant_id
+            for participant_id in ids
+        }
 
     async def _lines(self, view: TurnView, name: Names) -> tuple[PromptLine, ...]:
         frames = self.frames(view.conversation.id)

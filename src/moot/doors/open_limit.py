@@ -18,31 +18,31 @@ class OpenAtOnce:
         self._limit = limit
         self._open: dict[str, int] = {}
 
-    def enter(self, who: Principal) -> None:
+    def enter(self, caller: Principal) -> None:
         """Count one more of somebody; refused, with nothing done, if that is too many. The owner is exempt."""
-        count = self._open.get(who.id, 0)
-        if who.standing is not Standing.OWNER and count >= self._limit:
+        count = self._open.get(caller.id, 0)
+        if caller.standing is not Standing.OWNER and count >= self._limit:
             raise RateLimited(
-                f"{who.name} has too many connections open",
+                f"{caller.name} has too many connections open",
                 detail=f"at most {self._limit} streams, sockets and waiting requests are allowed",
                 fix=("close one, or wait for one to end",),
                 retry_after_ms=RETRY_MS,
                 limit="open_at_once",
             )
-        self._open[who.id] = count + 1
+        self._open[caller.id] = count + 1
 
-    def leave(self, who: Principal) -> None:
-        left = self._open[who.id] - 1
+    def leave(self, caller: Principal) -> None:
+        left = self._open[caller.id] - 1
         if left:
-            self._open[who.id] = left
+            self._open[caller.id] = left
         else:
-            del self._open[who.id]
+            del self._open[caller.id]
 
     @contextmanager
-    def one(self, who: Principal) -> Iterator[None]:
+    def one(self, caller: Principal) -> Iterator[None]:
         """Count one more of somebody for the duration of the block."""
-        self.enter(who)
+        self.enter(caller)
         try:
             yield
         finally:
-            self.leave(who)
+            self.leave(caller)

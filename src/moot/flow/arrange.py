@@ -51,16 +51,24 @@ def decide(command: Arrange, seen: Seen, at: Moment) -> Decision[list[Position]]
     moved: dict[ParticipantId, Position] = {}
     for name, x, y in command.places:
         _check(name, x, y)
-        who = find.addressee(seen, name)
-        place = Position(who.id, x, y, author.id, at.now)
-        if moved.setdefault(who.id, place) is not place:
-            raise BadValue(f"{who.name} is given two positions", detail="expected one for each")
+        participant = find.addressee(seen, name)
+        place = Position(participant.id, x, y, author.id, at.now)
+        if moved.setdefault(participant.id, place) is not place:
+            raise BadValue(f"{participant.name} is given two positions", detail="expected one for each")
     before = {place.participant: place for place in seen.records(POSITIONS.all())}
-    moved = {who: place for who, place in moved.items() if not _stands_there(before.get(who), place)}
+    moved = {
+        participant_id: place
+        for participant_id, place in moved.items()
+        if not _stands_there(before.get(participant_id), place)
+    }
     for place in moved.values():
         draft.put(POSITIONS, place)
     if moved:
-        body = {"positions": {who: {"x": place.x, "y": place.y} for who, place in moved.items()}}
+        body = {
+            "positions": {
+                participant_id: {"x": place.x, "y": place.y} for participant_id, place in moved.items()
+            }
+        }
         draft.emit(EventType.TOPOLOGY_MOVED, by=author.id, body=body)
     return Decision(draft.changes(), list({**before, **moved}.values()))
 

@@ -40,51 +40,51 @@ def scope(command: Arrive) -> Scope:
 def decide(command: Arrive, seen: Seen, at: Moment) -> Decision[Participant]:
     check_lines(client=command.client, folder=command.folder)
     draft = Draft(seen, at)
-    who = _named(command, seen) if command.name else _found_again(command, seen)
-    if who is None:
-        who = _newcomer(command, seen, at)
-        give_way(draft, seen.everyone(), who.name)
-        draft.emit(EventType.AGENT_JOINED, by=who.id)
-    elif who.kind is not Kind.EXTERNAL:
-        return Decision([], who)
-    who = back(draft, who)
+    participant = _named(command, seen) if command.name else _found_again(command, seen)
+    if participant is None:
+        participant = _newcomer(command, seen, at)
+        give_way(draft, seen.everyone(), participant.name)
+        draft.emit(EventType.AGENT_JOINED, by=participant.id)
+    elif participant.kind is not Kind.EXTERNAL:
+        return Decision([], participant)
+    participant = back(draft, participant)
     place = {"pid": command.pid, "machine": command.machine} if command.pid else {}
     came = {"client": command.client, "folder": command.folder, **place}
     arrived = structs.replace(
-        who,
+        participant,
         door=command.door,
-        project=command.folder or who.project,
-        reach=keep_hooks(who, command.reach, at.now),
+        project=command.folder or participant.project,
+        reach=keep_hooks(participant, command.reach, at.now),
         reach_until=at.now + REACH_SECONDS,
         last_active=at.now,
-        config=structs.replace(who.config, **{key: value for key, value in came.items() if value}),
+        config=structs.replace(participant.config, **{key: value for key, value in came.items() if value}),
     )
-    emit_reach(draft, who, arrived)
+    emit_reach(draft, participant, arrived)
     draft.put_participant(arrived)
     return Decision(draft.changes(), arrived)
 
 
 def _named(command: Arrive, seen: Seen) -> Participant | None:
-    who = seen.named(command.name)
-    if who is not None and who.kind is Kind.HUMAN:
+    participant = seen.named(command.name)
+    if participant is not None and participant.kind is Kind.HUMAN:
         raise NotPermitted(
-            f"{who.name} is a person, and a program cannot connect as one",
+            f"{participant.name} is a person, and a program cannot connect as one",
             fix=("choose another name for the agent",),
         )
-    return who
+    return participant
 
 
 def _found_again(command: Arrive, seen: Seen) -> Participant | None:
     """Whoever came from the same client and folder before: name and inbox survive a restart."""
     place = (command.client, command.folder)
     known = [
-        who
-        for who in seen.everyone()
-        if who.kind is Kind.EXTERNAL
-        and (who.config.client, who.config.folder) == place
-        and who.id not in command.taken
+        participant
+        for participant in seen.everyone()
+        if participant.kind is Kind.EXTERNAL
+        and (participant.config.client, participant.config.folder) == place
+        and participant.id not in command.taken
     ]
-    return min(known, key=lambda who: (who.created_at, who.id), default=None)
+    return min(known, key=lambda participant: (participant.created_at, participant.id), default=None)
 
 
 def _newcomer(command: Arrive, seen: Seen, at: Moment) -> Participant:

@@ -49,20 +49,26 @@ def decide(command: Attach, seen: Seen, at: Moment) -> Decision[Host]:
         machine=command.machine,
     )
     for agent in command.agents:
-        who = draft.participant(agent)
-        other = known.get(who.host) if who.host is not None and who.host not in command.dead else None
+        participant = draft.participant(agent)
+        other = (
+            known.get(participant.host)
+            if participant.host is not None and participant.host not in command.dead
+            else None
+        )
         if other is not None and other.id != command.host and other.runs(agent, at.now):
             continue
-        if who.host != command.host:
+        if participant.host != command.host:
             draft.put_participant(
-                structs.replace(who, host=command.host, live_until=host.lease_until, last_active=at.now)
+                structs.replace(
+                    participant, host=command.host, live_until=host.lease_until, last_active=at.now
+                )
             )
-        if who.host != command.host or before is None:
+        if participant.host != command.host or before is None:
             draft.emit(EventType.AGENT_STATUS, by=agent, body={"status": "idle", "reachability": "live"})
     for agent in command.left:
-        who = draft.participant(agent)
-        if who.host == command.host:
-            draft.put_participant(structs.replace(who, host=None, live_until=0.0))
+        participant = draft.participant(agent)
+        if participant.host == command.host:
+            draft.put_participant(structs.replace(participant, host=None, live_until=0.0))
             draft.emit(EventType.AGENT_STATUS, by=agent, body={"status": "offline", "reachability": "away"})
     draft.add(PutHost(host))
     return Decision(draft.changes(), host)

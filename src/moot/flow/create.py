@@ -117,7 +117,7 @@ def make(draft: Draft, command: Create) -> Room:
             fix=("leave kind out to make a group",),
         )
     composed_by_agent = author.speaks_in_turns and command.kind is not ConversationKind.TASK
-    speakers = [who for who in members if who.speaks_in_turns]
+    speakers = [participant for participant in members if participant.speaks_in_turns]
     conversation = Conversation(
         id=made,
         name=command.name,
@@ -136,8 +136,8 @@ def make(draft: Draft, command: Create) -> Room:
     room.put_conversation(conversation)
     if composed_by_agent:
         links.may_bring_together(room, author, members)
-    for who in members:
-        membership.add(room, who, cursor=0)
+    for member in members:
+        membership.add(room, member, cursor=0)
     draft.emit(EventType.CONVERSATION_CREATED, room, by=command.author)
     return room
 
@@ -167,10 +167,10 @@ def _standing(command: Create, seen: Seen) -> Conversation | None:
 def _joined(command: Create, room: Room) -> Decision[Conversation]:
     """The conversation that stands, with whoever was missing; its settings stay as they are."""
     named = members_by_id([find.participant(room.draft.seen, name) for name in command.participants])
-    missing = [who for who in named if who.id not in room.members]
+    missing = [participant for participant in named if participant.id not in room.members]
     links.may_bring_together(room, room.draft.participant(command.author), missing)
-    for who in missing:
-        join.bring_in(room, find.not_removed(who))
+    for participant in missing:
+        join.bring_in(room, find.not_removed(participant))
     if missing:
         post.move_on(room)
     return Decision(room.draft.changes(), room.conversation)
@@ -178,7 +178,7 @@ def _joined(command: Create, room: Room) -> Decision[Conversation]:
 
 def members_by_id(members: list[Participant]) -> list[Participant]:
     """Each participant once, in the order first named."""
-    return list({who.id: who for who in members}.values())
+    return list({participant.id: participant for participant in members}.values())
 
 
 def _check(command: Create, seen: Seen, at: Moment) -> None:

@@ -24,12 +24,12 @@ def scope(command: Depart) -> Scope:
 
 
 def decide(command: Depart, seen: Seen, at: Moment) -> Decision[None]:
-    who = seen.participant(command.agent)
-    if who is None or who.kind is not Kind.EXTERNAL or who.config.pid != command.pid:
+    agent = seen.participant(command.agent)
+    if agent is None or agent.kind is not Kind.EXTERNAL or agent.config.pid != command.pid:
         return Decision([], None)
     draft = Draft(seen, at)
-    config = structs.replace(who.config, pid=0, machine="")
-    gone = structs.replace(who, reach=Reach.AWAY, reach_until=0.0, live_until=0.0, config=config)
-    emit_reach(draft, who, gone)
+    config = structs.replace(agent.config, pid=0, machine="")
+    gone = structs.replace(agent, reach=Reach.AWAY, reach_until=0.0, live_until=0.0, config=config)
+    emit_reach(draft, agent, gone)
     draft.put_participant(gone)
     return Decision(draft.changes(), None)

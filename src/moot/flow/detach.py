@@ -37,5 +37,5 @@ def _leave(draft: Draft, command: Detach, agent: ParticipantId) -> None:
     other = next((host for host in others if host.runs(agent, draft.at.now)), None)
     if other is None:
         draft.emit(EventType.AGENT_STATUS, by=agent, body={"status": "offline", "reachability": "away"})
-    elif agent in command.agents and (who := draft.participant(agent)).host == command.host:
-        draft.put_participant(structs.replace(who, host=other.id, live_until=other.lease_until))
+    elif agent in command.agents and (participant := draft.participant(agent)).host == command.host:
+        draft.put_participant(structs.replace(participant, host=other.id, live_until=other.lease_until))

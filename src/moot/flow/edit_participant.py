@@ -32,17 +32,17 @@ def scope(command: EditParticipant) -> Scope:
 
 
 def decide(command: EditParticipant, seen: Seen, at: Moment) -> Decision[Participant]:
-    who = find.participant(seen, command.agent)
-    others = [one for one in seen.everyone() if one.id != who.id] if command.display else []
+    agent = find.participant(seen, command.agent)
+    others = [one for one in seen.everyone() if one.id != agent.id] if command.display else []
     check_lines(role=command.role, project=command.project)
     display = None if command.display is None else checked_display(command.display, others)
     fields = {"role": command.role, "display": display, "project": command.project}
-    amended = structs.replace(who, **{key: value for key, value in fields.items() if value is not None})
+    amended = structs.replace(agent, **{key: value for key, value in fields.items() if value is not None})
     draft = Draft(seen, at)
-    if amended != who or command.file:
+    if amended != agent or command.file:
         draft.put_participant(amended)
         body = {name: value for name, value in fields.items() if value is not None}
         body |= {"file": command.file} if command.file else {}
-        acts.enter(draft, AuditedAct.AGENT_EDITED, command.author, f"agent {who.id}", body)
-        draft.emit(EventType.AGENT_STATUS, by=who.id, body=body)
+        acts.enter(draft, AuditedAct.AGENT_EDITED, command.author, f"agent {agent.id}", body)
+        draft.emit(EventType.AGENT_STATUS, by=agent.id, body=body)
     return Decision(draft.changes(), amended)

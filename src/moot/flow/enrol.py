@@ -49,30 +49,30 @@ def scope(command: Enrol) -> Scope:
 
 def decide(command: Enrol, seen: Seen, at: Moment) -> Decision[tuple[Participant, ...]]:
     draft = Draft(seen, at)
-    known = {who.id: who for who in seen.everyone()}
+    known = {participant.id: participant for participant in seen.everyone()}
     enrolled: list[Participant] = []
     for new in command.newcomers:
-        who = seen.named(new.name)
-        if who is not None and not _takes_up(who, new, fresh=command.fresh):
-            who = None
-        elif who is not None and new.name not in (who.name, *who.aliases):
-            who = None  # only its id is spelled like this; the name is refused below
-        if who is None:
-            who = admit(draft, new, known, fresh=command.fresh)
-            _enter(draft, AuditedAct.AGENT_CREATED, who, command.author)
+        participant = seen.named(new.name)
+        if participant is not None and not _takes_up(participant, new, fresh=command.fresh):
+            participant = None
+        elif participant is not None and new.name not in (participant.name, *participant.aliases):
+            participant = None  # only its id is spelled like this; the name is refused below
+        if participant is None:
+            participant = admit(draft, new, known, fresh=command.fresh)
+            _enter(draft, AuditedAct.AGENT_CREATED, participant, command.author)
         else:
-            others = [one for one in known.values() if one.id != who.id]
-            who = structs.replace(
-                back(draft, who), kind=new.kind, **_described(new, others, fresh=command.fresh)
+            others = [one for one in known.values() if one.id != participant.id]
+            participant = structs.replace(
+                back(draft, participant), kind=new.kind, **_described(new, others, fresh=command.fresh)
             )
-            if known.get(who.id) != who:
-                _enter(draft, AuditedAct.AGENT_EDITED, who, command.author)
-                draft.put_participant(who)
-            known[who.id] = who
-        enrolled.append(who)
-    for who in known.values():
-        if who.brain != bare_brain(who.brain):  # stored before secrets were kept out
-            draft.put_participant(structs.replace(who, brain=bare_brain(who.brain)))
+            if known.get(participant.id) != participant:
+                _enter(draft, AuditedAct.AGENT_EDITED, participant, command.author)
+                draft.put_participant(participant)
+            known[participant.id] = participant
+        enrolled.append(participant)
+    for participant in known.values():
+        if participant.brain != bare_brain(participant.brain):  # stored before secrets were kept out
+            draft.put_participant(structs.replace(participant, brain=bare_brain(participant.brain)))
     return Decision(draft.changes(), tuple(enrolled))
 
 
@@ -87,12 +87,12 @@ def admit(
     others = list(known.values())
     fields = _described(new, others, fresh=fresh)
     id, now = _new_id(new, known, draft.at), draft.at.now
-    who = Participant(id=id, name=new.name, kind=new.kind, created_at=now, **fields)
-    known |= {one.id: one for one in give_way(draft, others, who.name)}
-    known[who.id] = who
-    draft.emit(EventType.AGENT_JOINED, by=who.id)
-    draft.put_participant(who)
-    return who
+    participant = Participant(id=id, name=new.name, kind=new.kind, created_at=now, **fields)
+    known |= {one.id: one for one in give_way(draft, others, participant.name)}
+    known[participant.id] = participant
+    draft.emit(EventType.AGENT_JOINED, by=participant.id)
+    draft.put_participant(participant)
+    return participant
 
 
 def _described(new: Newcomer, others: Iterable[Participant], *, fresh: bool) -> dict[str, Any]:
@@ -107,18 +107,18 @@ def _described(new: Newcomer, others: Iterable[Participant], *, fresh: bool) -> 
     }
 
 
-def _enter(draft: Draft, act: AuditedAct, who: Participant, author: ParticipantId) -> None:
+def _enter(draft: Draft, act: AuditedAct, participant: Participant, author: ParticipantId) -> None:
     """What nobody asked for by name is what the owner's settings say, or a program's own agents."""
     door = DoorName.CONFIG if draft.at.entrance.door is DoorName.HUB else None
-    detail = {"kind": who.kind.value, "role": who.role}
-    acts.enter(draft, act, author, f"agent {who.id}", detail, door=door)
+    detail = {"kind": participant.kind.value, "role": participant.role}
+    acts.enter(draft, act, author, f"agent {participant.id}", detail, door=door)
 
 
-def _takes_up(who: Participant, new: Newcomer, *, fresh: bool) -> bool:
+def _takes_up(participant: Participant, new: Newcomer, *, fresh: bool) -> bool:
     """Whether somebody known is meant: a person stays a person, and whoever was removed may come anew."""
-    if fresh and not who.removed:
+    if fresh and not participant.removed:
         return False
-    return (who.kind is Kind.HUMAN) == (new.kind is Kind.HUMAN)
+    return (participant.kind is Kind.HUMAN) == (new.kind is Kind.HUMAN)
 
 
 def _new_id(new: Newcomer, known: dict[ParticipantId, Participant], at: Moment) -> ParticipantId:

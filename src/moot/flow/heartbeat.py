@@ -34,16 +34,16 @@ def scope(command: Heartbeat) -> Scope:
 def decide(command: Heartbeat, seen: Seen, at: Moment) -> Decision[None]:
     draft = Draft(seen, at)
     for sign in command.signs:
-        who = seen.participant(sign.agent)
-        if who is None or who.kind is not Kind.EXTERNAL:
+        agent = seen.participant(sign.agent)
+        if agent is None or agent.kind is not Kind.EXTERNAL:
             continue
         alive = structs.replace(
-            who,
-            reach=keep_hooks(who, sign.reach, at.now),
-            reach_until=max(who.reach_until, at.now + sign.seconds),
+            agent,
+            reach=keep_hooks(agent, sign.reach, at.now),
+            reach_until=max(agent.reach_until, at.now + sign.seconds),
             last_active=at.now,
-            door=sign.door or who.door,
+            door=sign.door or agent.door,
         )
-        emit_reach(draft, who, alive)
+        emit_reach(draft, agent, alive)
         draft.put_participant(alive)
     return Decision(draft.changes(), None)

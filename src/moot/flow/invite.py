@@ -38,26 +38,30 @@ def scope(command: Invite) -> Scope:
 
 def decide(command: Invite, seen: Seen, at: Moment) -> Decision[Token]:
     draft = Draft(seen, at)
-    who = find.addressee(seen, command.participant)
+    participant = find.addressee(seen, command.participant)
     if not find.is_owner(draft.participant(command.author), at):
         raise NotPermitted("only the owner may let somebody sign in", fix=("ask the owner for a link",))
-    if who.kind is not HUMAN:
+    if participant.kind is not HUMAN:
         raise NotPermitted(
-            f"{who.name} is no person: only people sign in", fix=("issue a token for it instead",)
+            f"{participant.name} is no person: only people sign in", fix=("issue a token for it instead",)
         )
     if not 0 < command.seconds <= MAX_SECONDS:
         raise BadValue(
             f"a sign-in cannot be good for {command.seconds:g} s",
             detail=f"expected more than 0 and at most {MAX_SECONDS:g}",
         )
-    waiting = [one for one in seen.records(TOKENS.where(participant=who.id)) if one.kind is TokenKind.CODE]
+    waiting = [
+        one for one in seen.records(TOKENS.where(participant=participant.id)) if one.kind is TokenKind.CODE
+    ]
     good = [one for one in waiting if one.is_good(at.now)]
     for one in waiting:
         if one not in good[-(MAX_CODES - 1) :]:
             draft.drop(TOKENS, one.id)
     until = at.now + command.seconds
-    code = Token(command.id, who.id, command.digest, created_at=at.now, kind=TokenKind.CODE, expires_at=until)
+    code = Token(
+        command.id, participant.id, command.digest, created_at=at.now, kind=TokenKind.CODE, expires_at=until
+    )
     draft.put(TOKENS, code)
-    detail = {"participant": who.id, "seconds": command.seconds}
+    detail = {"participant": participant.id, "seconds": command.seconds}
     acts.enter(draft, AuditedAct.SIGN_IN_OFFERED, command.author, f"token {code.id}", detail)
     return Decision(draft.changes(), code)

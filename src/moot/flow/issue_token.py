@@ -47,37 +47,37 @@ def scope(command: IssueToken) -> Scope:
 
 def decide(command: IssueToken, seen: Seen, at: Moment) -> Decision[Token]:
     draft = Draft(seen, at)
-    who = token_owner(draft, command.author, command.participant)
-    if who.kind in (Kind.SYSTEM, Kind.TOOL):
-        raise NotPermitted(f"{who.name} cannot have a token")
-    _has_room(draft, command.author, who)
+    owner = token_owner(draft, command.author, command.participant)
+    if owner.kind in (Kind.SYSTEM, Kind.TOOL):
+        raise NotPermitted(f"{owner.name} cannot have a token")
+    _has_room(draft, command.author, owner)
     parent = seen.record(TOKENS, command.parent) if command.parent else None
     if parent is not None and parent.revoked_at:
         raise NotPermitted("the token used to issue this one was revoked")
     token = Token(
-        command.id, who.id, command.digest, command.scopes, created_at=at.now, parent=command.parent
+        command.id, owner.id, command.digest, command.scopes, created_at=at.now, parent=command.parent
     )
     draft.put(TOKENS, token)
-    body = {"token": token.id, "participant": who.id, "scopes": [str(scope) for scope in token.scopes]}
+    body = {"token": token.id, "participant": owner.id, "scopes": [str(scope) for scope in token.scopes]}
     acts.enter(draft, AuditedAct.TOKEN_ISSUED, command.author, f"token {token.id}", body)
     draft.emit(EventType.TOKEN_ISSUED, by=command.author, body=body)
     return Decision(draft.changes(), token)
 
 
-def _has_room(draft: Draft, author: ParticipantId, who: Participant) -> None:
-    tokens = draft.seen.records(TOKENS.where(participant=who.id))
+def _has_room(draft: Draft, author: ParticipantId, participant: Participant) -> None:
+    tokens = draft.seen.records(TOKENS.where(participant=participant.id))
     good = sum(token.is_good(draft.at.now) and token.kind is not TokenKind.CODE for token in tokens)
     by_owner = find.is_owner(draft.participant(author), draft.at)
     limit = MAX_TOKENS if by_owner else MAX_OWN
     if good >= limit:
         raise NotPermitted(
-            f"{who.name} already has {good} tokens",
+            f"{participant.name} already has {good} tokens",
             detail=f"at most {limit} can be valid at a time",
             fix=("revoke tokens that are no longer used",),
         )
     if len(tokens) >= MAX_TOKENS and not by_owner:
         raise NotPermitted(
-            f"{who.name} has had {len(tokens)} tokens, revoked ones included",
+            f"{participant.name} has had {len(tokens)} tokens, revoked ones included",
             detail=f"after {MAX_TOKENS}, only the owner can issue more",
             fix=("ask the owner for a token",),
         )

@@ -35,25 +35,25 @@ def scope(command: Join) -> Scope:
 def decide(command: Join, seen: Seen, at: Moment) -> Decision[Member]:
     draft = Draft(seen, at)
     room = find.open_room(draft, command.conversation)
-    who = find.addressee(seen, command.name)
-    if who.id in room.members:
-        return Decision([], room.members[who.id])
-    links.may_bring_together(room, find.participant(seen, command.author), [who])
-    member = bring_in(room, who)
-    where, detail = f"conversation {room.id}", {"name": room.conversation.name, "participant": who.id}
+    participant = find.addressee(seen, command.name)
+    if participant.id in room.members:
+        return Decision([], room.members[participant.id])
+    links.may_bring_together(room, find.participant(seen, command.author), [participant])
+    member = bring_in(room, participant)
+    where, detail = f"conversation {room.id}", {"name": room.conversation.name, "participant": participant.id}
     acts.enter(draft, AuditedAct.CONVERSATION_JOINED, command.author, where, detail)
     post.move_on(room)
     return Decision(draft.changes(), member)
 
 
-def bring_in(room: Room, who: Participant) -> Member:
+def bring_in(room: Room, participant: Participant) -> Member:
     """The newcomer reads from here on, and the conversation gets a notice."""
     if room.conversation.kind in (ConversationKind.DIRECT, ConversationKind.LINK):
         raise NotPermitted(
             f"{room.conversation.name} is a direct conversation; nobody else can join it",
-            fix=(Hint(Act.NEW_CONVERSATION_WITH, agent=who.name),),
+            fix=(Hint(Act.NEW_CONVERSATION_WITH, agent=participant.name),),
         )
-    member = membership.add(room, who, cursor=room.conversation.head)
-    post.notice(room, f"[{who.name} joined]", {"notice": "joined", "participant": who.id})
-    room.draft.emit(EventType.CONVERSATION_JOINED, room, by=who.id)
+    member = membership.add(room, participant, cursor=room.conversation.head)
+    post.notice(room, f"[{participant.name} joined]", {"notice": "joined", "participant": participant.id})
+    room.draft.emit(EventType.CONVERSATION_JOINED, room, by=participant.id)
     return member

@@ -27,16 +27,16 @@ def scope(command: Leave) -> Scope:
 def decide(command: Leave, seen: Seen, at: Moment) -> Decision[None]:
     draft = Draft(seen, at)
     room = find.open_room(draft, command.conversation)
-    who = find.participant(seen, command.name)
-    if who.id not in room.members:
-        raise NotFound(f"{who.name} is not in {room.conversation.name}", ref=who.name)
+    participant = find.participant(seen, command.name)
+    if participant.id not in room.members:
+        raise NotFound(f"{participant.name} is not in {room.conversation.name}", ref=participant.name)
     channel.keeps_its_channel(draft, room.conversation)
-    room.floor.see_off(room, who.id)
-    room.drop_member(who.id)
+    room.floor.see_off(room, participant.id)
+    room.drop_member(participant.id)
     room.floor.left(room)
-    post.notice(room, f"[{who.name} left]", {"notice": "left", "participant": who.id})
-    where, detail = f"conversation {room.id}", {"name": room.conversation.name, "participant": who.id}
+    post.notice(room, f"[{participant.name} left]", {"notice": "left", "participant": participant.id})
+    where, detail = f"conversation {room.id}", {"name": room.conversation.name, "participant": participant.id}
     acts.enter(draft, AuditedAct.CONVERSATION_LEFT, command.author, where, detail)
-    draft.emit(EventType.CONVERSATION_LEFT, room, by=who.id)
+    draft.emit(EventType.CONVERSATION_LEFT, room, by=participant.id)
     obligations.move_on(room)
     return Decision(draft.changes(), None)

@@ -24,27 +24,29 @@ def scope(command: LowerReach) -> Scope:
 def decide(command: LowerReach, seen: Seen, at: Moment) -> Decision[None]:
     draft = Draft(seen, at)
     for agent in command.agents:
-        who = seen.participant(agent)
-        if who is not None and has_lapsed(who, at.now):
-            draft.put_participant(lowered(who, at.now))
-            draft.emit(EventType.AGENT_STATUS, by=agent, body={"reachability": who.reachable(at.now).value})
+        participant = seen.participant(agent)
+        if participant is not None and has_lapsed(participant, at.now):
+            draft.put_participant(lowered(participant, at.now))
+            draft.emit(
+                EventType.AGENT_STATUS, by=agent, body={"reachability": participant.reachable(at.now).value}
+            )
     return Decision(draft.changes(), None)
 
 
-def has_lapsed(who: Participant, now: float) -> bool:
+def has_lapsed(participant: Participant, now: float) -> bool:
     """Whether the stored reach is better than the one that still holds."""
-    if who.kind is not Kind.EXTERNAL:
+    if participant.kind is not Kind.EXTERNAL:
         return False
-    waited = 0.0 < who.live_until <= now
-    return waited or (who.reach is not Reach.AWAY and who.reach_until <= now)
+    waited = 0.0 < participant.live_until <= now
+    return waited or (participant.reach is not Reach.AWAY and participant.reach_until <= now)
 
 
-def lowered(who: Participant, now: float) -> Participant:
+def lowered(participant: Participant, now: float) -> Participant:
     """Its reach as it is now, stored."""
-    level = who.reachable(now)
-    if who.live_until <= now:
-        who = structs.replace(who, live_until=0.0)
-    if who.reach_until > now:
-        return who
-    until = who.reach_until + REACH_SECONDS if level is Reach.ON_DEMAND else 0.0
-    return structs.replace(who, reach=level, reach_until=until)
+    level = participant.reachable(now)
+    if participant.live_until <= now:
+        participant = structs.replace(participant, live_until=0.0)
+    if participant.reach_until > now:
+        return participant
+    until = participant.reach_until + REACH_SECONDS if level is Reach.ON_DEMAND else 0.0
+    return structs.replace(participant, reach=level, reach_until=until)

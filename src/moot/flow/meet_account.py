@@ -70,18 +70,18 @@ def _guest(draft: Draft, command: MeetAccount) -> Participant:
     taken = answered_to(draft.seen.everyone())
     wish = f"{slug(command.shown)[:40]}-{command.bridge}" if command.shown else f"guest-{command.bridge}"
     name = free_name(wish, taken, draft.at.terms.user)
-    who = Participant(
+    participant = Participant(
         id=ParticipantId(unique_slug(name, [*taken, "system", "tool"])),
         name=name,
         kind=HUMAN,
         created_at=draft.at.now,
         door=command.bridge,
     )
-    draft.put_participant(who)
-    draft.emit(EventType.AGENT_JOINED, by=who.id)
-    detail = {"kind": who.kind.value, "role": "guest"}
-    acts.enter(draft, AuditedAct.AGENT_CREATED, who.id, f"agent {who.id}", detail)
-    return who
+    draft.put_participant(participant)
+    draft.emit(EventType.AGENT_JOINED, by=participant.id)
+    detail = {"kind": participant.kind.value, "role": "guest"}
+    acts.enter(draft, AuditedAct.AGENT_CREATED, participant.id, f"agent {participant.id}", detail)
+    return participant
 
 
 def _linked(draft: Draft, command: MeetAccount, known: BridgeAccount | None) -> Decision[BridgeAccount]:
@@ -97,10 +97,10 @@ def _linked(draft: Draft, command: MeetAccount, known: BridgeAccount | None) -> 
         )
     if command.unlink:
         return _unlinked(draft, known, author)
-    who = find.addressee(draft.seen, command.person)
-    if who.kind is not HUMAN:
-        raise BadValue(f"{who.name} is an agent; an account belongs to a person")
-    account = structs.replace(known, participant=who.id, linked=True)
+    participant = find.addressee(draft.seen, command.person)
+    if participant.kind is not HUMAN:
+        raise BadValue(f"{participant.name} is an agent; an account belongs to a person")
+    account = structs.replace(known, participant=participant.id, linked=True)
     if account == known:
         return Decision([], known)
     draft.put(BRIDGE_ACCOUNTS, account)

@@ -48,7 +48,9 @@ def decide(command: OpenBookmark, seen: Seen, at: Moment) -> Decision[OpenedBook
     return Decision([*changes, PutRecord(BOOKMARKS, made)], OpenedBookmark(made, known=False))
 
 
-def _too_many(seen: Seen, who: ParticipantId) -> list[Bookmark]:
+def _too_many(seen: Seen, participant_id: ParticipantId) -> list[Bookmark]:
     """Bookmarks to remove before there is room for one more."""
-    kept = sorted(seen.records(BOOKMARKS.where(participant=who)), key=lambda mark: (mark.used_at, mark.key))
+    kept = sorted(
+        seen.records(BOOKMARKS.where(participant=participant_id)), key=lambda mark: (mark.used_at, mark.key)
+    )
     return kept[: max(0, len(kept) + 1 - MAX_BOOKMARKS)]

@@ -42,13 +42,13 @@ def decide(command: Pause, seen: Seen, at: Moment) -> Decision[Participant]:
     author = seen.participant(command.author)
     if author is not None and author.speaks_in_turns:
         raise NotPermitted(f"{author.name} may not pause or resume agents", detail="only people may")
-    who = structs.replace(find.participant(seen, command.agent), paused=command.paused)
-    draft.put_participant(who)
+    agent = structs.replace(find.participant(seen, command.agent), paused=command.paused)
+    draft.put_participant(agent)
     act = AuditedAct.AGENT_PAUSED if command.paused else AuditedAct.AGENT_RESUMED
-    acts.enter(draft, act, command.author, f"agent {who.id}")
-    draft.emit(EventType.AGENT_STATUS, by=who.id, body={"paused": command.paused})
+    acts.enter(draft, act, command.author, f"agent {agent.id}")
+    draft.emit(EventType.AGENT_STATUS, by=agent.id, body={"paused": command.paused})
     if command.paused:
-        drop_turns(draft, who, command.conversations)
+        drop_turns(draft, agent, command.conversations)
     for report in () if command.paused else command.unheard:
         task_report.remind(draft, report)
-    return Decision(draft.changes(), who)
+    return Decision(draft.changes(), agent)

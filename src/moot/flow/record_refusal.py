@@ -49,11 +49,11 @@ def scope(command: RecordRefusal) -> Scope:
 
 
 def decide(command: RecordRefusal, seen: Seen, at: Moment) -> Decision[None]:
-    who = seen.participant(command.agent)
-    if who is None or not who.speaks_in_turns:
+    agent = seen.participant(command.agent)
+    if agent is None or not agent.speaks_in_turns:
         return Decision([], None)
     draft = Draft(seen, at)
-    enter(draft, who.id, command.refusal)
+    enter(draft, agent.id, command.refusal)
     return Decision(draft.changes(), None)
 
 

@@ -28,20 +28,20 @@ def scope(command: Remove) -> Scope:
 
 def decide(command: Remove, seen: Seen, at: Moment) -> Decision[Participant]:
     draft = Draft(seen, at)
-    who = find.participant(seen, command.agent)
-    if not who.speaks_in_turns:
-        raise NotPermitted(f"{who.name} is a person; only agents can be removed")
-    if who.removed:
-        return Decision([], who)
-    acts.enter(draft, AuditedAct.AGENT_REMOVED, command.author, f"agent {who.id}")
-    who = leave(draft, who, command.conversations)
-    return Decision(draft.changes(), who)
+    agent = find.participant(seen, command.agent)
+    if not agent.speaks_in_turns:
+        raise NotPermitted(f"{agent.name} is a person; only agents can be removed")
+    if agent.removed:
+        return Decision([], agent)
+    acts.enter(draft, AuditedAct.AGENT_REMOVED, command.author, f"agent {agent.id}")
+    agent = leave(draft, agent, command.conversations)
+    return Decision(draft.changes(), agent)
 
 
-def leave(draft: Draft, who: Participant, conversations: tuple[ConversationId, ...]) -> Participant:
+def leave(draft: Draft, participant: Participant, conversations: tuple[ConversationId, ...]) -> Participant:
     """Remove the agent, and drop what it has not begun."""
-    who = structs.replace(who, paused=True, removed_at=draft.at.now)
-    draft.put_participant(who)
-    draft.emit(EventType.AGENT_STATUS, by=who.id, body={"removed": True, "paused": True})
-    drop_turns(draft, who, conversations)
-    return who
+    participant = structs.replace(participant, paused=True, removed_at=draft.at.now)
+    draft.put_participant(participant)
+    draft.emit(EventType.AGENT_STATUS, by=participant.id, body={"removed": True, "paused": True})
+    drop_turns(draft, participant, conversations)
+    return participant

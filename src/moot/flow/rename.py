@@ -30,32 +30,34 @@ def scope(command: Rename) -> Scope:
 
 
 def decide(command: Rename, seen: Seen, at: Moment) -> Decision[Participant]:
-    who = find.participant(seen, command.agent)
-    if who.name == command.name:
-        return Decision([], who)
-    others = [p for p in seen.everyone() if p.id != who.id]
-    if command.name not in who.aliases:  # one that it has had is its own
+    agent = find.participant(seen, command.agent)
+    if agent.name == command.name:
+        return Decision([], agent)
+    others = [p for p in seen.everyone() if p.id != agent.id]
+    if command.name not in agent.aliases:  # one that it has had is its own
         checked_name(command.name, answered_to(others), at.terms.user)
-        _has_room_for_a_name(who)
-    aliases = tuple(dict.fromkeys((*who.aliases, who.name)))
-    renamed = structs.replace(who, name=command.name, aliases=tuple(a for a in aliases if a != command.name))
+        _has_room_for_a_name(agent)
+    aliases = tuple(dict.fromkeys((*agent.aliases, agent.name)))
+    renamed = structs.replace(
+        agent, name=command.name, aliases=tuple(a for a in aliases if a != command.name)
+    )
     draft = Draft(seen, at)
     give_way(draft, others, command.name)
     draft.put_participant(renamed)
-    body = {"name": command.name, "previous_name": who.name}
-    acts.enter(draft, AuditedAct.AGENT_RENAMED, command.author, f"agent {who.id}", body)
-    draft.emit(EventType.AGENT_RENAMED, by=who.id, body=body)
+    body = {"name": command.name, "previous_name": agent.name}
+    acts.enter(draft, AuditedAct.AGENT_RENAMED, command.author, f"agent {agent.id}", body)
+    draft.emit(EventType.AGENT_RENAMED, by=agent.id, body=body)
     return Decision(draft.changes(), renamed)
 
 
-def _has_room_for_a_name(who: Participant) -> None:
-    if len(who.aliases) + 1 >= MAX_NAMES:
+def _has_room_for_a_name(participant: Participant) -> None:
+    if len(participant.aliases) + 1 >= MAX_NAMES:
         raise BadName(
-            f"{who.name} has already had {len(who.aliases) + 1} names",
+            f"{participant.name} has already had {len(participant.aliases) + 1} names",
             detail=(
                 f"a participant keeps its former names, at most {MAX_NAMES} in all; it can take one "
                 "of those again"
             ),
-            suggestions=who.aliases[-3:],
+            suggestions=participant.aliases[-3:],
             problem="too many",
         )

@@ -49,22 +49,22 @@ def scope(command: Retire) -> Scope:
 def decide(command: Retire, seen: Seen, at: Moment) -> Decision[Participant]:
     draft = Draft(seen, at)
     record = seen.record(SPAWNED, command.agent)
-    who = seen.named(command.agent)
-    if record is None or who is None:
+    agent = seen.named(command.agent)
+    if record is None or agent is None:
         raise NotFound(f"{command.agent} was not started by another agent", what="agent", ref=command.agent)
     if not record.lives:
-        return Decision([], who)
+        return Decision([], agent)
     link = seen.graph().between(record.by, record.agent)
     if link is not None:
         channel.open_tasks(seen, link, command.branches)
     _hand_on(draft, record)
-    who = remove.leave(draft, who, command.conversations)
+    agent = remove.leave(draft, agent, command.conversations)
     if link is not None:
         channel.remove(draft, link, command.author)
     draft.put(SPAWNED, structs.replace(record, ended_at=at.now, ending=command.reason))
     detail = {"reason": command.reason}
-    acts.enter(draft, AuditedAct.AGENT_RETIRED, command.author, f"agent {who.id}", detail)
-    return Decision(draft.changes(), who)
+    acts.enter(draft, AuditedAct.AGENT_RETIRED, command.author, f"agent {agent.id}", detail)
+    return Decision(draft.changes(), agent)
 
 
 def _hand_on(draft: Draft, record: SpawnRecord) -> None:

@@ -30,15 +30,15 @@ def scope(command: RevokeToken) -> Scope:
 
 def decide(command: RevokeToken, seen: Seen, at: Moment) -> Decision[Token]:
     draft = Draft(seen, at)
-    who = token_owner(draft, command.author, command.participant)
+    owner = token_owner(draft, command.author, command.participant)
     token = seen.record(TOKENS, command.id)
-    if token is None or token.participant != who.id:
-        raise NotFound(f"{who.name} has no token {command.id}", fix=("list its tokens",), ref="")
+    if token is None or token.participant != owner.id:
+        raise NotFound(f"{owner.name} has no token {command.id}", fix=("list its tokens",), ref="")
     if token.revoked_at:
         return Decision([], token)
-    for ending in _with_minted(token, seen.records(TOKENS.where(participant=who.id))):
+    for ending in _with_minted(token, seen.records(TOKENS.where(participant=owner.id))):
         draft.put(TOKENS, structs.replace(ending, revoked_at=at.now))
-        body = {"token": ending.id, "participant": who.id}
+        body = {"token": ending.id, "participant": owner.id}
         acts.enter(draft, AuditedAct.TOKEN_REVOKED, command.author, f"token {ending.id}", body)
         draft.emit(EventType.TOKEN_REVOKED, by=command.author, body=body)
     return Decision(draft.changes(), structs.replace(token, revoked_at=at.now))

@@ -40,20 +40,22 @@ def scope(command: SignIn) -> Scope:
 
 def decide(command: SignIn, seen: Seen, at: Moment) -> Decision[Token]:
     draft = Draft(seen, at)
-    who = seen.participant(command.participant)
+    participant = seen.participant(command.participant)
     tokens = seen.records(TOKENS.where(participant=command.participant))
     code = next((one for one in tokens if one.kind is TokenKind.CODE and one.digest == command.code), None)
-    if who is None or who.removed or code is None or not code.is_good(at.now):
+    if participant is None or participant.removed or code is None or not code.is_good(at.now):
         raise refused()
     draft.drop(TOKENS, code.id)
     _sign_out_the_oldest(draft, [one for one in tokens if one.kind is TokenKind.BROWSER])
-    scopes = tuple(TokenScope) if find.is_owner(who, at) else OF_PEOPLE
-    token = Token(command.id, who.id, command.digest, scopes, created_at=at.now, kind=TokenKind.BROWSER)
+    scopes = tuple(TokenScope) if find.is_owner(participant, at) else OF_PEOPLE
+    token = Token(
+        command.id, participant.id, command.digest, scopes, created_at=at.now, kind=TokenKind.BROWSER
+    )
     draft.put(TOKENS, token)
-    detail = {"participant": who.id, "code": code.id}
-    acts.enter(draft, AuditedAct.SIGNED_IN, who.id, f"token {token.id}", detail)
-    body = {"token": token.id, "participant": who.id, "scopes": [str(scope) for scope in scopes]}
-    draft.emit(EventType.TOKEN_ISSUED, by=who.id, body=body)
+    detail = {"participant": participant.id, "code": code.id}
+    acts.enter(draft, AuditedAct.SIGNED_IN, participant.id, f"token {token.id}", detail)
+    body = {"token": token.id, "participant": participant.id, "scopes": [str(scope) for scope in scopes]}
+    draft.emit(EventType.TOKEN_ISSUED, by=participant.id, body=body)
     return Decision(draft.changes(), token)
 
 

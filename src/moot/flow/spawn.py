@@ -61,7 +61,7 @@ class Spawn(Struct, frozen=True, gc=False):
 class SpawnedAgent(Struct, frozen=True, gc=False):
     """What was started."""
 
-    who: Participant
+    agent: Participant
     record: SpawnRecord
     link: Link | None
     """None where a person started it: people need no link."""
@@ -104,18 +104,18 @@ def decide(command: Spawn, seen: Seen, at: Moment) -> Decision[SpawnedAgent]:
     _check_rights(author, command)
     known = {one.id: one for one in seen.everyone()}
     name = command.newcomer.name or _free_name(command.template, known.values())
-    who = enrol.admit(draft, structs.replace(command.newcomer, name=name), known)
-    link = _link(draft, author, who) if author.speaks_in_turns else None
-    task = delegate.give(draft, _work(command, who.id), author, who) if command.task else None
-    record = structs.replace(record, agent=who.id)
+    participant = enrol.admit(draft, structs.replace(command.newcomer, name=name), known)
+    link = _link(draft, author, participant) if author.speaks_in_turns else None
+    task = delegate.give(draft, _work(command, participant.id), author, participant) if command.task else None
+    record = structs.replace(record, agent=participant.id)
     draft.put(SPAWNED, record)
     for old in kept:
         if old.ended_at and old.ended_at < at.now - REMEMBERED:
             draft.drop(SPAWNED, old.agent)
     detail = {"template": command.template, "depth": record.depth}
-    acts.enter(draft, AuditedAct.AGENT_SPAWNED, author.id, f"agent {who.id}", detail)
-    draft.emit(EventType.AGENT_STATUS, by=who.id, body={"spawned_by": author.id, **detail})
-    return Decision(draft.changes(), SpawnedAgent(who, record, link, task))
+    acts.enter(draft, AuditedAct.AGENT_SPAWNED, author.id, f"agent {participant.id}", detail)
+    draft.emit(EventType.AGENT_STATUS, by=participant.id, body={"spawned_by": author.id, **detail})
+    return Decision(draft.changes(), SpawnedAgent(participant, record, link, task))
 
 
 def _started_before(command: Spawn, seen: Seen, kept: Sequence[SpawnRecord]) -> SpawnedAgent | None:
@@ -131,10 +131,10 @@ def _started_before(command: Spawn, seen: Seen, kept: Sequence[SpawnRecord]) -> 
     given = task.task if task is not None else ""
     if (record.template, given) != (command.template, command.task):
         raise _key_used(command)
-    who = seen.named(record.agent)
-    if who is None:
+    participant = seen.named(record.agent)
+    if participant is None:
         raise LookupError(f"participant {record.agent} is not in the scope of this decision")
-    return SpawnedAgent(who, record, seen.graph().between(record.by, record.agent), task)
+    return SpawnedAgent(participant, record, seen.graph().between(record.by, record.agent), task)
 
 
 def _key_used(command: Spawn) -> Conflict:
@@ -181,12 +181,12 @@ def _root(turn: Turn | None, above: SpawnRecord | None) -> RootId:
     return above.root if above is not None else NO_ROOT
 
 
-def _link(draft: Draft, author: Participant, who: Participant) -> Link:
+def _link(draft: Draft, author: Participant, participant: Participant) -> Link:
     now = draft.at.now
     link = Link(
         id=channel.new_id(draft),
         source=author.id,
-        target=who.id,
+        target=participant.id,
         relationship=Relationship.SUPERIOR,
         origin=LinkOrigin.SPAWN,
         created_at=now,

@@ -153,11 +153,11 @@ def scope(command: SyncLinks) -> Scope:
 
 def decide(command: SyncLinks, seen: Seen, at: Moment) -> Decision[SyncedLinks]:
     draft = Draft(seen, at)
-    for who in command.coming:
-        draft.put_participant(who)
+    for participant in command.coming:
+        draft.put_participant(participant)
     channel.by_person(draft, command.author)
     _check_version(command, seen.graph())
-    gone = {who.id for who in seen.everyone() if who.removed}
+    gone = {participant.id for participant in seen.everyone() if participant.removed}
     plan = LinkPlan(seen.graph(), command.origin, _rows(command, draft), gone)
     if plan.left and not command.foresees:
         raise _in_the_way(draft, *plan.left[0])
@@ -247,7 +247,11 @@ def _rows(command: SyncLinks, draft: Draft) -> list[Link]:
 
 
 def _described(row: ConfiguredLink, command: SyncLinks, seen: Seen) -> Link:
-    coming = {name: who for who in command.coming for name in (who.id, *who.aliases, who.name)}
+    coming = {
+        name: participant
+        for participant in command.coming
+        for name in (participant.id, *participant.aliases, participant.name)
+    }
     source, target = (coming.get(name) or find.addressee(seen, name) for name in (row.source, row.target))
     return Link(
         id=LinkId(""),

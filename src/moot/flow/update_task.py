@@ -60,9 +60,9 @@ def decide(command: UpdateTask, seen: Seen, at: Moment) -> Decision[Task]:
     return Decision(draft.changes(), task)
 
 
-def may_see(task: Task, who: ParticipantId, *, owner: bool) -> bool:
+def may_see(task: Task, participant_id: ParticipantId, *, owner: bool) -> bool:
     """The owner sees all tasks; others those that they gave or were given."""
-    return owner or who in (task.by, task.to)
+    return owner or participant_id in (task.by, task.to)
 
 
 def _at_it(task: Task, author: Participant, seen: Seen) -> int:

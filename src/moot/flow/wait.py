@@ -24,13 +24,15 @@ def scope(command: WaitUntil) -> Scope:
 
 
 def decide(command: WaitUntil, seen: Seen, at: Moment) -> Decision[None]:
-    who = seen.participant(command.agent)
-    if who is None or who.kind is not Kind.EXTERNAL:
+    agent = seen.participant(command.agent)
+    if agent is None or agent.kind is not Kind.EXTERNAL:
         raise NotFound(f"{command.agent} is not an outside agent", ref=command.agent)
     draft = Draft(seen, at)
-    reach = who.reach if who.reachable(at.now) is not Reach.AWAY else Reach.ON_DEMAND
-    until = max(who.reach_until, at.now + REACH_SECONDS)
-    waits = structs.replace(who, live_until=command.until, last_active=at.now, reach=reach, reach_until=until)
-    emit_reach(draft, who, waits)
+    reach = agent.reach if agent.reachable(at.now) is not Reach.AWAY else Reach.ON_DEMAND
+    until = max(agent.reach_until, at.now + REACH_SECONDS)
+    waits = structs.replace(
+        agent, live_until=command.until, last_active=at.now, reach=reach, reach_until=until
+    )
+    emit_reach(draft, agent, waits)
     draft.put_participant(waits)
     return Decision(draft.changes(), None)

@@ -108,12 +108,12 @@ def _checked(name: str) -> NoteName:
 
 def _writable(draft: Draft, command: WriteNote) -> SharedNote:
     note = steps.readable(draft, command.author, command.name)
-    who = draft.participant(command.author)
-    permission = draft.seen.record(NOTE_PERMISSIONS, note.name, who.id)
-    if notes.access_of(who, permission) is not NoteAccess.READ_WRITE:
+    participant = draft.participant(command.author)
+    permission = draft.seen.record(NOTE_PERMISSIONS, note.name, participant.id)
+    if notes.access_of(participant, permission) is not NoteAccess.READ_WRITE:
         raise NotPermitted(
-            f"{who.name} may read {note.name}, but not write it",
-            fix=(Hint(Act.SHARE_NOTE, note=note.name, agent=who.name),),
+            f"{participant.name} may read {note.name}, but not write it",
+            fix=(Hint(Act.SHARE_NOTE, note=note.name, agent=participant.name),),
             note=note.name,
         )
     return note

@@ -87,16 +87,17 @@ class AgentHost:
     async def start(self, agents: Sequence[Hosted], dead: tuple[HostId, ...] = ()) -> None:
         """Announce the agents as present, and take up the turns that wait for them. An agent that already runs here
         gets its new brain with its next turn; a running turn ends with the old one."""
-        replaced = [self._hosted[agent.who.id] for agent in agents if agent.who.id in self._hosted]
-        self._hosted |= {agent.who.id: agent for agent in agents}
+        started = {agent.participant.id: agent for agent in agents}
+        replaced = [self._hosted[id] for id in started if id in self._hosted]
+        self._hosted |= started
         await self._attach(dead)
         failpoint("host.attached")
         self._start_beating()
-        for agent in agents:
-            self._shares.want_agent(agent.who.id, agent.partitions)
+        for id, agent in started.items():
+            self._shares.want_agent(id, agent.partitions)
         await self._shares.renew()
-        for agent in agents:
-            await self._offer_waiting(agent.who.id)
+        for id in started:
+            await self._offer_waiting(id)
         await asyncio.gather(*self._claims, return_exceptions=True)
         if replaced:
             self._spawn(self._retire(replaced))
@@ -124,17 +125,16 @@ class AgentHost:
             self._spawn(self._keep_lease())
 
     async def let_go(self, agents: Sequence[ParticipantId]) -> None:
-        """Stop running these agents; their running turns may end. An agent that appears under the same name later is
-        run by another host, or passed to `start`."""
+        """Stop running these agents; their running turns may end. Another host, or `start`, may run them later."""
         removed = [self._hosted.pop(agent) for agent in agents if agent in self._hosted]
         for agent in agents:
             self._claimable.pop(agent, None)
         if not removed:
             return
         try:
-            ids = [hosted.who.id for hosted in removed]
+            ids = [hosted.participant.id for hosted in removed]
             await self._shares.let_go([group(id) for id in ids for group in (group_of, supervision_of)])
-            await self._attach(left=tuple(hosted.who.id for hosted in removed))
+            await self._attach(left=tuple(ids))
         finally:
             await self._retire(removed)
 
@@ -297,7 +297,7 @@ class AgentHost:
     @property
     def agents(self) -> tuple[str, ...]:
         """Names of the agents that run here."""
-        return tuple(hosted.who.name for hosted in self._hosted.values())
+        return tuple(hosted.participant.name for hosted in self._hosted.values())
 
     def partials(self) -> dict[TurnId, str]:
         """The text of running turns so far."""
@@ -403,7 +403,7 @@ class AgentHost:
         """Let the brain think; None if the turn may not begin and has ended."""
         turn, hosted = run.turn, run.hosted
         try:
-            view = await self._context.view(turn, hosted.who, hosted.size)
+            view = await self._context.view(turn, hosted.participant, hosted.size)
             failpoint("host.prethink")
             speaking = await self._handle(view, hosted.offered, lambda chunk: self._on_chunk(turn, chunk))
             run.begin(speaking)

@@ -18,7 +18,7 @@ from moot.rules.budgets import AgentBudget, BudgetsAbove, nobody_above
 class Hosted(Struct, frozen=True):
     """An agent this host runs."""
 
-    who: Participant
+    participant: Participant
     brain: Brain
     size: Size
     concurrency: int = 4

@@ -64,11 +64,11 @@ class Supervision:
 
     name = ""
 
-    def __init__(self, who: Participant, watch: Watch, around: SupervisedHub) -> None:
-        self._who = who
+    def __init__(self, participant: Participant, watch: Watch, around: SupervisedHub) -> None:
+        self._supervisor = participant
         self._watch = watch
         self._around = around
-        self._group = supervision_of(who.id)
+        self._group = supervision_of(participant.id)
         self._position = 0
         """Events up to this one were shown, or do not concern it."""
         self._stored_position = 0
@@ -85,7 +85,7 @@ class Supervision:
         self._tasks = [loop.create_task(self._run()), loop.create_task(self._store_regularly())]
 
     async def think(self, turn: object) -> str | None:
-        raise AssertionError(f"{self._who.name} only watches, and was given a turn")
+        raise AssertionError(f"{self._supervisor.name} only watches, and was given a turn")
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -101,7 +101,9 @@ class Supervision:
                 try:
                     await self._follow()
                 except MootError as trouble:
-                    log.warning("cannot watch", action="watch_failed", agent=self._who.id, error=str(trouble))
+                    log.warning(
+                        "cannot watch", action="watch_failed", agent=self._supervisor.id, error=str(trouble)
+                    )
             await clock.sleep_until(clock.now() + RETRY_SECONDS)
 
     async def _follow(self) -> None:
@@ -116,7 +118,7 @@ class Supervision:
 
     async def _starting_position(self) -> int:
         """Its stored position; for a new supervisor, the newest event when it began."""
-        positions = await self._around.store.records(WATCH_POSITIONS.one(self._who.id))
+        positions = await self._around.store.records(WATCH_POSITIONS.one(self._supervisor.id))
         if positions:
             return positions[0].event
         return await self._move(self._newest_at_start)
@@ -124,7 +126,9 @@ class Supervision:
     async def _show(self, event: Event) -> None:
         if event.type is RESET:
             after = int((event.body or {}).get("after", 0))
-            log.warning("events are no longer kept", action="watch_reset", agent=self._who.id, after=after)
+            log.warning(
+                "events are no longer kept", action="watch_reset", agent=self._supervisor.id, after=after
+            )
             self._position = max(self._position, after)
         if not event.id:  # shown live, and not stored
             return
@@ -136,14 +140,14 @@ class Supervision:
     async def _show_message(self, action: str, where: ConversationId, seq: int) -> None:
         around = self._around
         members = await around.store.members(where)
-        watched = watched_by(self._who, around.people())
+        watched = watched_by(self._supervisor, around.people())
         if watched.isdisjoint(member.participant for member in members):
             return
         conversation, message = await around.store.conversation(where), await around.store.message(where, seq)
         if conversation is None or message is None:  # erased since
             return
         shown = WatchedMessage(
-            agent=self._who.name,
+            agent=self._supervisor.name,
             action=action,
             conversation=around.shape_of(conversation, members),
             message=shapes.Message.of(message, around.name_of),
@@ -154,7 +158,7 @@ class Supervision:
             log.warning(
                 "a supervisor failed",
                 action="watch_failed",
-                agent=self._who.id,
+                agent=self._supervisor.id,
                 message=message.id,
                 error=repr(error),
             )
@@ -174,7 +178,9 @@ class Supervision:
             self._stored_position = position
 
     async def _move(self, event: int) -> int:
-        moved = await self._around.store.transact(move_watch, move_watch.MoveWatch(self._who.id, event))
+        moved = await self._around.store.transact(
+            move_watch, move_watch.MoveWatch(self._supervisor.id, event)
+        )
         return moved.event
 
 

@@ -51,16 +51,16 @@ class Agents(AgentCalls):
 
     async def list(self) -> list[shapes.Agent]:
         people = await self._core.parts.store.participants()
-        return await self._shapes([who for who in people if who.listed])
+        return await self._shapes([participant for participant in people if participant.listed])
 
     async def get(self, name: str) -> shapes.Agent:
         return await self._shape(await self._core.directory.participant(name))
 
     async def where(self, name: str) -> JsonObject:
-        who = await self._core.directory.participant(name)
+        participant = await self._core.directory.participant(name)
         now = self._core.parts.clock.now()
         for host in await self._core.parts.store.hosts():
-            if host.id == who.host and host.lease_until > now:
+            if host.id == participant.host and host.lease_until > now:
                 return {"host": host.id, "pid": host.pid, "socket": host.socket}
         return {}
 
@@ -93,17 +93,17 @@ class Agents(AgentCalls):
         return [*allowed(self._core, me, records)]
 
     async def rename(self, name: str, new_name: str) -> shapes.Agent:
-        who = await self._core.do(rename, rename.Rename(agent=name, name=new_name, author=self._me))
+        renamed = await self._core.do(rename, rename.Rename(agent=name, name=new_name, author=self._me))
         await self._core.directory.refresh()
         if self._me == self._core.user:
-            await self._rename_in_file(who)
+            await self._rename_in_file(renamed)
         return await self.get(new_name)
 
-    async def _rename_in_file(self, who: Participant) -> None:
+    async def _rename_in_file(self, participant: Participant) -> None:
         """Rename it in moot.toml too, for the owner only. If the file cannot be changed, the old name stays there,
         which still works."""
         with suppress(MootError):
-            if rename_agent(self._core.parts.home, os.environ, names_of(who), who.name):
+            if rename_agent(self._core.parts.home, os.environ, names_of(participant), participant.name):
                 await self._core.reload()
 
     async def change(
@@ -111,27 +111,27 @@ class Agents(AgentCalls):
     ) -> shapes.Agent:
         check_described(role=role, display=display, project=project)
         check_project(self._core.parts.home, project)
-        who = await self._core.directory.participant(name)
-        if project not in (None, who.project) and self._me != self._core.user:
+        participant = await self._core.directory.participant(name)
+        if project not in (None, participant.project) and self._me != self._core.user:
             raise NotPermitted(
-                f"only the owner says in which folder {who.name} works",
+                f"only the owner says in which folder {participant.name} works",
                 detail="leave project out, or have the owner change it",
             )
         await self._core.do(
             edit_participant,
             edit_participant.EditParticipant(
-                who.id, role=role, display=display, project=project, author=self._me
+                participant.id, role=role, display=display, project=project, author=self._me
             ),
         )
         await self._core.directory.refresh()
-        return await self.get(who.id)
+        return await self.get(participant.id)
 
     async def interrupt(self, name: str) -> None:
-        who = await self._core.directory.participant(name)
-        running = await self._core.parts.store.turns(agent=who.id, states=(TurnState.RUNNING,))
+        participant = await self._core.directory.participant(name)
+        running = await self._core.parts.store.turns(agent=participant.id, states=(TurnState.RUNNING,))
         partials = self._core.partials()
         for turn in running:
-            command = interrupt.Interrupt(self._me, turn.conversation, who.id, partials)
+            command = interrupt.Interrupt(self._me, turn.conversation, participant.id, partials)
             await self._core.do(interrupt, command)
 
     async def pause(self, name: str) -> shapes.Agent:
@@ -141,95 +141,110 @@ class Agents(AgentCalls):
         return await self._pause(name, paused=False)
 
     async def remove(self, name: str) -> shapes.Agent:
-        who = await self._core.directory.participant(name)
+        participant = await self._core.directory.participant(name)
         if row := next(
-            (row.name for row in self._core.parts.settings.agents if row.name in names_of(who)), ""
+            (row.name for row in self._core.parts.settings.agents if row.name in names_of(participant)), ""
         ):
             raise Conflict(
-                f"{who.name} is in moot.toml, and would be back at the next start",
+                f"{participant.name} is in moot.toml, and would be back at the next start",
                 fix=(Hint(Act.REMOVE_AGENT, agent=row),),
-                agent=who.name,
+                agent=participant.name,
             )
-        await self._refuse_linked(who)
-        for record in await self._core.parts.store.records(SPAWNED.one(who.id)):
+        await self._refuse_linked(participant)
+        for record in await self._core.parts.store.records(SPAWNED.one(participant.id)):
             if record.lives:
-                await self._end_tokens(who)
+                await self._end_tokens(participant)
                 await retired(self._core, record, self._me, "it was removed")
-                return await self.get(who.id)
-        await self._end_tokens(who)
-        places = await self._open_places(who)
-        await self._core.do(remove, remove.Remove(agent=who.id, conversations=places, author=self._me))
+                return await self.get(participant.id)
+        await self._end_tokens(participant)
+        places = await self._open_places(participant)
+        await self._core.do(
+            remove, remove.Remove(agent=participant.id, conversations=places, author=self._me)
+        )
         await self._core.directory.refresh()
-        return await self.get(who.id)
+        return await self.get(participant.id)
 
-    async def _end_tokens(self, who: Participant) -> None:
-        for token in await list_tokens(self._core, who.id):
+    async def _end_tokens(self, participant: Participant) -> None:
+        for token in await list_tokens(self._core, participant.id):
             if token.revoked_at is None:
-                await revoke(self._core, self._me, who.id, token.id)
+                await revoke(self._core, self._me, participant.id, token.id)
 
-    async def _refuse_linked(self, who: Participant) -> None:
+    async def _refuse_linked(self, participant: Participant) -> None:
         """Refuse to remove an agent that moot.toml links: the file would name nobody."""
         places = [
-            link.place for link in await self._core.parts.store.records(LINKS.all()) if who.id in link.ends
+            link.place
+            for link in await self._core.parts.store.records(LINKS.all())
+            if participant.id in link.ends
         ]
         if named := [place for place in places if place]:
             raise Conflict(
-                f"{who.name} is linked in {', '.join(named)}",
+                f"{participant.name} is linked in {', '.join(named)}",
                 detail="a link needs somebody at both ends; take the link out first",
                 fix=(Hint(Act.EDIT_SETTINGS),),
-                agent=who.name,
+                agent=participant.name,
             )
 
     @in_process("doors show open turns with it; callers use `hub.inbox` and `hub.mailbox.check`")
     async def inbox(self, name: str, *, limit: int = 100) -> Messages:
         """Messages of others that an agent's open turns are to read, oldest first."""
-        who = await self._core.directory.participant(name)
+        participant = await self._core.directory.participant(name)
         store = self._core.parts.store
         messages: Models = []
-        for turn in await store.turns(agent=who.id, states=tuple(OPEN)):
-            [cursor] = [m.cursor for m in await store.members(turn.conversation) if m.participant == who.id]
+        for turn in await store.turns(agent=participant.id, states=tuple(OPEN)):
+            [cursor] = [
+                m.cursor for m in await store.members(turn.conversation) if m.participant == participant.id
+            ]
             is_running = turn.state is TurnState.RUNNING
             page = Page(turn.lo if is_running else cursor, turn.hi + 1 if is_running else None, limit)
-            messages += [m for m in await store.messages(turn.conversation, page) if m.author != who.id]
+            messages += [
+                m for m in await store.messages(turn.conversation, page) if m.author != participant.id
+            ]
         oldest_first = sorted(messages, key=lambda message: message.at)[:limit]
         return [shapes.Message.of(message, self._core.directory.name) for message in oldest_first]
 
     # --- outside agents: somebody else's processes -------------------------------------------------------
 
     async def arrive(self, door: str, **whence: object) -> shapes.Agent:
-        who = await self._core.sessions.arrive(arrival(door, whence))
+        participant = await self._core.sessions.arrive(arrival(door, whence))
         await self._core.directory.refresh()
-        return await self._shape(who)
+        return await self._shape(participant)
 
     @in_process("a door's own connection to an outside agent")
     @asynccontextmanager
     async def session(self, name: str, *, reach: str = "on-demand", pid: int = 0) -> AsyncIterator[None]:
         """An outside agent is present while the block lasts."""
-        who = await self._core.directory.participant(name)
-        handovers_of(self._core.parts.home, who).note_asked(
+        participant = await self._core.directory.participant(name)
+        handovers_of(self._core.parts.home, participant).note_asked(
             ()
         )  # an answer over an earlier line may have been lost
-        async with self._core.sessions.session(who, Sign(who.id, reach_of(reach)), pid):
+        async with self._core.sessions.session(participant, Sign(participant.id, reach_of(reach)), pid):
             yield
 
     async def arrivals(self, client: str | None = None, folder: str | None = None) -> Arrivals:
         people = await self._core.parts.store.participants()
         arrived = [
-            who
-            for who in sorted(people, key=lambda who: (who.created_at, who.id))
-            if who.kind is Kind.EXTERNAL
-            and who.config.client is not None
-            and client in (None, who.config.client)
-            and folder in (None, who.config.folder)
+            participant
+            for participant in sorted(
+                people, key=lambda participant: (participant.created_at, participant.id)
+            )
+            if participant.kind is Kind.EXTERNAL
+            and participant.config.client is not None
+            and client in (None, participant.config.client)
+            and folder in (None, participant.config.folder)
         ]
         return [
-            shapes.Arrival(who.name, who.config.client or "", who.config.folder or "", who.config.pid)
-            for who in arrived
+            shapes.Arrival(
+                participant.name,
+                participant.config.client or "",
+                participant.config.folder or "",
+                participant.config.pid,
+            )
+            for participant in arrived
         ]
 
     async def seen(self, name: str, *, door: str, reach: str = "on-demand") -> None:
-        who = await self._core.directory.participant(name)
-        await self._core.sessions.sign(Sign(who.id, reach_of(reach), door=door))
+        participant = await self._core.directory.participant(name)
+        await self._core.sessions.sign(Sign(participant.id, reach_of(reach), door=door))
 
     @in_process("doors call it when they close")
     def dismiss(self) -> None:
@@ -242,11 +257,11 @@ class Agents(AgentCalls):
         self._core.sessions.seen(ParticipantId(id), door)
 
     async def hooked(self, name: str, event: str, *, again: bool = False, limit: int = 20) -> shapes.Hooked:
-        who = await self._core.directory.participant(name)
-        if who.kind is not Kind.EXTERNAL:
+        participant = await self._core.directory.participant(name)
+        if participant.kind is not Kind.EXTERNAL:
             raise NotFound(f"{name} is run by this hub and needs no hook", ref=name)
         await self.seen(name, door="mcp", reach=Reach.NEXT_TURN)
-        return await moment(self._core, who, event, again=again, limit=limit)
+        return await moment(self._core, participant, event, again=again, limit=limit)
 
     async def hook_said(self, name: str, *, handed: Sequence[str] = ()) -> None:
         note_spoken(self._core, await self._core.directory.participant(name), handed)
@@ -286,21 +301,25 @@ class Agents(AgentCalls):
         return Bearers(self._core)
 
     async def _pause(self, name: str, *, paused: bool) -> shapes.Agent:
-        who = await self._core.directory.participant(name)
-        if who.removed and not paused:
-            raise gone(who)
-        places = await self._open_places(who)
-        reports = () if paused or not who.paused else await unheard_reports(self._core, who.id)
-        command = pause.Pause(who.id, paused, places, author=self._me, unheard=reports)
+        participant = await self._core.directory.participant(name)
+        if participant.removed and not paused:
+            raise gone(participant)
+        places = await self._open_places(participant)
+        reports = (
+            () if paused or not participant.paused else await unheard_reports(self._core, participant.id)
+        )
+        command = pause.Pause(participant.id, paused, places, author=self._me, unheard=reports)
         await self._core.do(pause, command)
         return await self.get(name)
 
-    async def _open_places(self, who: Participant) -> Places:
-        open_turns = await self._core.parts.store.turns(agent=who.id, states=tuple(OPEN), limit=EVERY_TURN)
+    async def _open_places(self, participant: Participant) -> Places:
+        open_turns = await self._core.parts.store.turns(
+            agent=participant.id, states=tuple(OPEN), limit=EVERY_TURN
+        )
         return tuple(sorted({turn.conversation for turn in open_turns}))
 
-    async def _shape(self, who: Participant) -> shapes.Agent:
-        [agent] = await self._shapes([who])
+    async def _shape(self, participant: Participant) -> shapes.Agent:
+        [agent] = await self._shapes([participant])
         return agent
 
     async def _shapes(self, people: Iterable[Participant]) -> Shapes:
@@ -311,22 +330,26 @@ class Agents(AgentCalls):
         )
 
 
-def names_of(who: Participant) -> tuple[str, ...]:
-    return who.id, who.name, *who.aliases
+def names_of(participant: Participant) -> tuple[str, ...]:
+    return participant.id, participant.name, *participant.aliases
 
 
-async def shaped(core: Core, who: Participant) -> shapes.Agent:
+async def shaped(core: Core, participant: Participant) -> shapes.Agent:
     """Its current state; the outcome of its last turn is included only on request."""
-    open_turns = await core.parts.store.turns(agent=who.id, states=tuple(OPEN))
-    return _agent_shape(core, who, open_turns, None)
+    open_turns = await core.parts.store.turns(agent=participant.id, states=tuple(OPEN))
+    return _agent_shape(core, participant, open_turns, None)
 
 
-async def at_work(core: Core, who: Participant, doing: Activity | None) -> shapes.Agent:
+async def at_work(core: Core, participant: Participant, doing: Activity | None) -> shapes.Agent:
     """Its current state, with the activity that its host reported; without one, the outcome of its last turn."""
     store = core.parts.store
-    open_turns = await store.turns(agent=who.id, states=tuple(OPEN))
-    last = None if doing else next(iter(await store.turns(agent=who.id, states=tuple(OVER), limit=1)), None)
-    return _agent_shape(core, who, open_turns, last, doing)
+    open_turns = await store.turns(agent=participant.id, states=tuple(OPEN))
+    last = (
+        None
+        if doing
+        else next(iter(await store.turns(agent=participant.id, states=tuple(OVER), limit=1)), None)
+    )
+    return _agent_shape(core, participant, open_turns, last, doing)
 
 
 async def all_shaped(core: Core, people: Iterable[Participant]) -> list[shapes.Agent]:
@@ -337,24 +360,29 @@ async def all_shaped(core: Core, people: Iterable[Participant]) -> list[shapes.A
         open_turns.setdefault(turn.agent, []).append(turn)
     ended = await store.turns(states=tuple(OVER), limit=RECENT_TURNS)
     last = {turn.agent: turn for turn in sorted(ended, key=lambda turn: turn.ended_at)}
-    return [_agent_shape(core, who, open_turns.get(who.id, []), last.get(who.id)) for who in people]
+    return [
+        _agent_shape(core, participant, open_turns.get(participant.id, []), last.get(participant.id))
+        for participant in people
+    ]
 
 
 def _agent_shape(
     core: Core,
-    who: Participant,
+    participant: Participant,
     open_turns: Sequence[Turn],
     last: Turn | None,
     doing: Activity | None = None,
 ) -> shapes.Agent:
     now = core.parts.clock.now()
     if doing is None:
-        streaming = core.live_turns.streaming(who.id)
+        streaming = core.live_turns.streaming(participant.id)
         speaking = any(str(turn.id) == streaming for turn in open_turns)
-        doing = activity(who, open_turns, last, now=now, speaking=speaking)
+        doing = activity(participant, open_turns, last, now=now, speaking=speaking)
         running = {str(turn.id) for turn in open_turns if turn.state is TurnState.RUNNING}
-        waits = core.live_turns.waiting(who.id)
+        waits = core.live_turns.waiting(participant.id)
         if waits is not None and waits[0] in running:
             doing = waits[1]
     queue = sum(turn.state is not TurnState.RUNNING for turn in open_turns)
-    return shapes.Agent.of(who, doing, now, queue=queue, last=last.ended_at if last is not None else 0.0)
+    return shapes.Agent.of(
+        participant, doing, now, queue=queue, last=last.ended_at if last is not None else 0.0
+    )

@@ -39,11 +39,11 @@ class Audit(AuditCalls):
     ) -> list[shapes.AuditEntry]:
         self._owner_only()
         core, now = self._core, self._core.parts.clock.now()
-        who = (await core.directory.participant(agent)).id if agent else ""
+        participant_id = (await core.directory.participant(agent)).id if agent else ""
         query = AuditQuery(
             since=search.moment("since", since, now) if since else 0.0,
             before=search.moment("before", before, now) if before else 0.0,
-            agent=who,
+            agent=participant_id,
             subjects=(f"link {link}", f"conversation link:{link}") if link else (),
             acts=_acts(acts),
             limit=max(0, min(limit, MAX_ENTRIES)),

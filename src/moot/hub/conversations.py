@@ -110,7 +110,7 @@ class Conversations(ConversationCalls):
     async def _existing(self, participants: Sequence[str]) -> tuple[Create, Conversation | None]:
         """The command that would create it, and the conversation if it exists: then no write is needed."""
         people = [await self._core.directory.participant(name) for name in participants]
-        command = create.among(self._me, [who.id for who in people])
+        command = create.among(self._me, [participant.id for participant in people])
         for key in create.keys(command):
             existing = await self._core.parts.store.conversation(key)
             if existing is not None and existing.key == key:
@@ -129,16 +129,16 @@ class Conversations(ConversationCalls):
     async def ephemeral(
         self, target: str, key: str = "", *, text: str | None = None, intent: str | None = None
     ) -> shapes.Conversation:
-        who = await self._core.directory.participant(target)
+        participant = await self._core.directory.participant(target)
         command = Create(
             author=self._me,
-            name=f"send-{who.id[:63]}-{uuid4().hex[:8]}",
-            participants=(self._me, who.id),
+            name=f"send-{participant.id[:63]}-{uuid4().hex[:8]}",
+            participants=(self._me, participant.id),
             kind=ConversationKind.EPHEMERAL,
             key=f"ephemeral:{self._me}:{key}" if key else "",
         )
         if text is not None:
-            await self._refuse([who.id], text, intent, command)
+            await self._refuse([participant.id], text, intent, command)
         return await self._core.directory.shape(await self._core.do(create, command))
 
     @in_process("doors check with it before they serve kept messages")
@@ -216,11 +216,11 @@ class Conversations(ConversationCalls):
 
     async def stop(self, ref: str, agent: str | None = None) -> tuple[str, ...]:
         conversation = await self._core.directory.conversation(ref)
-        who = (await self._core.directory.participant(agent)).id if agent else None
+        participant_id = (await self._core.directory.participant(agent)).id if agent else None
         running = await self._core.parts.store.turns(
             conversation=conversation.id, states=(TurnState.RUNNING,)
         )
-        command = interrupt.Interrupt(self._me, conversation.id, who, self._core.partials())
+        command = interrupt.Interrupt(self._me, conversation.id, participant_id, self._core.partials())
         stopped = await self._core.do(interrupt, command)
         return tuple(self._core.directory.name(turn.agent) for turn in running if turn.id in stopped)
 

@@ -43,13 +43,13 @@ class Directory:
         """Read the registry again. Of several reads that overlap, one that began earlier never undoes a later one."""
         self._reads_started += 1
         number = self._reads_started
-        people = {who.id: who for who in await self._reads.participants()}
+        people = {participant.id: participant for participant in await self._reads.participants()}
         if number < self._read_in_use:
             return
         self._read_in_use = number
         before, self._known = self._known, people
-        self._named = {who.name: who for who in people.values()}
-        if any(self.name(who.id) != who.name for who in before.values()):
+        self._named = {participant.name: participant for participant in people.values()}
+        if any(self.name(participant.id) != participant.name for participant in before.values()):
             self.on_rename()
 
     @staticmethod
@@ -59,12 +59,12 @@ class Directory:
 
     # --- from memory ---------------------------------------------------------------------------------------
 
-    def name(self, who: ParticipantId) -> str:
-        known = self._known.get(who)
-        return known.name if known is not None else who
+    def name(self, participant_id: ParticipantId) -> str:
+        known = self._known.get(participant_id)
+        return known.name if known is not None else participant_id
 
-    def known(self, who: ParticipantId) -> Participant | None:
-        return self._known.get(who)
+    def known(self, participant_id: ParticipantId) -> Participant | None:
+        return self._known.get(participant_id)
 
     def named(self, name: str) -> Participant | None:
         """Who has this name now; former names and ids do not count."""
@@ -76,11 +76,11 @@ class Directory:
     def called(self, name: str) -> Participant:
         """The participant with this name or alias, as far as is known here; an id belongs to its owner alone."""
         participant = self._known.get(ParticipantId(name))
-        for who in self._known.values() if participant is None else ():
-            if name in (who.name, *who.aliases):
-                return who
+        for candidate in self._known.values() if participant is None else ():
+            if name in (candidate.name, *candidate.aliases):
+                return candidate
         if participant is None:
-            names = [who.name for who in self._known.values()]
+            names = [participant.name for participant in self._known.values()]
             title = f'nobody is called "{name}"'
             raise NotFound(title, what="agent", suggestions=nearest(name, names), ref=name)
         return participant
@@ -92,9 +92,13 @@ class Directory:
             return words
         looks = words.strip().casefold()
         alike = [
-            who.name for who in self._known.values() if who.listed and who.display.casefold() == looks != ""
+            participant.name
+            for participant in self._known.values()
+            if participant.listed and participant.display.casefold() == looks != ""
         ]
-        is_alias = len(alike) > 0 and any(words in who.aliases for who in self._known.values())
+        is_alias = len(alike) > 0 and any(
+            words in participant.aliases for participant in self._known.values()
+        )
         if len(alike) > 1 and not is_alias:
             raise BadValue(
                 f'several agents are shown as "{words}"', detail=f"name one of {', '.join(sorted(alike))}"
@@ -114,10 +118,10 @@ class Directory:
 
     async def addressee(self, name: str) -> Participant:
         """A participant that can be written to; a removed one is refused."""
-        who = await self.participant(name)
-        if who.removed:
-            raise await self.with_suggestions(find.gone(who))
-        return who
+        participant = await self.participant(name)
+        if participant.removed:
+            raise await self.with_suggestions(find.gone(participant))
+        return participant
 
     async def conversation(self, ref: str) -> Conversation:
         conversation = await _look_up(self._reads.conversation, ref)

@@ -56,7 +56,7 @@ def hosted(
     rows = {row.name: row for row in parts.settings.agents}
     return [
         Hosted(
-            who=enrolled[spec.name],
+            participant=enrolled[spec.name],
             brain=CodeBrain(spec.think, spec.brain, spec.close)
             if spec.watch is None
             else Supervision(enrolled[spec.name], spec.watch, around),

@@ -221,10 +221,10 @@ class Hub(HubCalls):
     def acting_as(self, name: str) -> "Hub":
         if self._me != self._core.user:
             raise NotPermitted(f"{self.name} may only speak for itself")
-        who, entrance = self._core.directory.called(name).id, self._core.entrance
-        if who == self._me:
-            return Hub(self._core, who)
-        return Hub(self._core.entered_by(structs.replace(entrance, owner=self._me)), who)
+        participant_id, entrance = self._core.directory.called(name).id, self._core.entrance
+        if participant_id == self._me:
+            return Hub(self._core, participant_id)
+        return Hub(self._core.entered_by(structs.replace(entrance, owner=self._me)), participant_id)
 
     @in_process("how a door says which one it is")
     def through(self, door: DoorName) -> "Hub":
@@ -307,11 +307,11 @@ class Hub(HubCalls):
     async def broadcast(self, text: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
         shared = broadcast_id(idempotency_key)
 
-        async def write(who: ParticipantId) -> None:
-            key, metadata = f"{shared}:{who}", {"broadcast_id": shared}
-            await sent(self._core, who, self._speaker.posting("", text, metadata=metadata, key=key))
+        async def write(receiver: ParticipantId) -> None:
+            key, metadata = f"{shared}:{receiver}", {"broadcast_id": shared}
+            await sent(self._core, receiver, self._speaker.posting("", text, metadata=metadata, key=key))
 
-        others = [who for who in self._core.directory.people() if who.id != self._me and who.listed]
+        others = [each for each in self._core.directory.people() if each.id != self._me and each.listed]
         return await to_each(others, write, shared)
 
     async def delegate(
@@ -354,13 +354,13 @@ class Hub(HubCalls):
         await self._core.watch()
         key, until = idempotency_key or self._core.fresh_key(), self._core.parts.clock.now() + timeout
         target = self._core.directory.meant_by(target)
-        who = await self._core.directory.participant(target)
-        offered, form = expected(who, choices, shape)
+        participant = await self._core.directory.participant(target)
+        offered, form = expected(participant, choices, shape)
         question = self._speaker.posting(
             "", text, intent=post.ASK, awaited=until, metadata=correlated(f"q{key}"), key=key, shape=form
         )
-        if who.kind is HUMAN:
-            return self._speaker.shape(await decided_by(self._core, question, who, offered, timeout))
+        if participant.kind is HUMAN:
+            return self._speaker.shape(await decided_by(self._core, question, participant, offered, timeout))
         return self._speaker.shape(await answer_to(self._core, question, target, timeout))
 
     async def edit(self, id: str, text: str, *, version: int) -> shapes.Message:
@@ -410,8 +410,8 @@ class Hub(HubCalls):
     async def inbox(
         self, *, agent: str | None = None, unread: bool = False, limit: int = 20
     ) -> list[shapes.Received]:
-        who = (await self._core.directory.participant(agent)).id if agent else self._me
-        return await inbox.inbox(self._core, who, unread=unread, limit=limit)
+        participant_id = (await self._core.directory.participant(agent)).id if agent else self._me
+        return await inbox.inbox(self._core, participant_id, unread=unread, limit=limit)
 
     async def topology(self) -> shapes.Topology:
         return await topology.topology(self._core, self._me)

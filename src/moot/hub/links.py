@@ -98,7 +98,7 @@ class Links(LinkCalls):
     async def _former(self, *ends: str) -> tuple[Conversation, ...]:
         """Archived channels of an earlier link of these two; the decision refuses unknown names."""
         known = [await self._core.parts.store.participant(end) for end in ends]
-        ids = [who.id for who in known if who is not None]
+        ids = [participant.id for participant in known if participant is not None]
         return await channels_of(self._core, {pair_key(*ids)}) if len(ids) == A_PAIR else ()
 
     async def update(
@@ -146,7 +146,7 @@ class Links(LinkCalls):
             changed=tuple(shapes.LinkRevision(shape(one.before), shape(one.after)) for one in done.changed),
             removed=tuple(shape(link) for link in done.removed),
             in_the_way=tuple(shape(link) for link in done.left),
-            cuts_off={who: tuple(names) for who, names in done.cut_off.items()},
+            cuts_off={participant_id: tuple(names) for participant_id, names in done.cut_off.items()},
             version=done.version,
         )
 

@@ -90,10 +90,12 @@ class Notes(NoteCalls):
     @in_process("doors list their tools by it")
     async def broadest_access(self) -> NoteAccess | None:
         """The most that the caller may do with any note; None where there is none for it."""
-        store, who = self._core.parts.store, await self._who()
-        if who.kind is HUMAN:
+        store, participant = self._core.parts.store, await self._reader()
+        if participant.kind is HUMAN:
             return NoteAccess.READ_WRITE if await store.records(NOTES.all()) else None
-        granted = {each.access for each in await store.records(NOTE_PERMISSIONS.where(participant=who.id))}
+        granted = {
+            each.access for each in await store.records(NOTE_PERMISSIONS.where(participant=participant.id))
+        }
         return max(granted, key=tuple(NoteAccess).index, default=None)
 
     # --- writing ---------------------------------------------------------------------------------------
@@ -134,30 +136,30 @@ class Notes(NoteCalls):
         return await self._with_suggestions(self._unless_hidden(name))
 
     async def _unless_hidden(self, name: str) -> SharedNote:
-        who, note = await self._who(), await self._note(name)
-        if note is None or await self._access(who, note.name) is None:
-            raise notes.unknown_note(name, who)
+        reader, note = await self._reader(), await self._note(name)
+        if note is None or await self._access(reader, note.name) is None:
+            raise notes.unknown_note(name, reader)
         return note
 
     async def _visible_notes(self) -> Sequence[SharedNote]:
         """Notes that the caller may read, by name."""
-        store, who = self._core.parts.store, await self._who()
-        if who.kind is HUMAN:
+        store, participant = self._core.parts.store, await self._reader()
+        if participant.kind is HUMAN:
             candidates: Sequence[SharedNote | None] = await store.records(NOTES.all())
         else:
-            granted = await store.records(NOTE_PERMISSIONS.where(participant=who.id))
+            granted = await store.records(NOTE_PERMISSIONS.where(participant=participant.id))
             candidates = [await self._note(each.note) for each in granted]
         return sorted((note for note in candidates if note is not None), key=lambda note: note.name)
 
-    async def _access(self, who: Participant, name: NoteName) -> NoteAccess | None:
-        granted = await self._core.parts.store.records(NOTE_PERMISSIONS.one(name, who.id))
-        return notes.access_of(who, granted[0] if granted else None)
+    async def _access(self, participant: Participant, name: NoteName) -> NoteAccess | None:
+        granted = await self._core.parts.store.records(NOTE_PERMISSIONS.one(name, participant.id))
+        return notes.access_of(participant, granted[0] if granted else None)
 
-    async def _who(self) -> Participant:
+    async def _reader(self) -> Participant:
         return await self._core.directory.participant(self._me)
 
     async def _is_person(self) -> bool:
-        return (await self._who()).kind is HUMAN
+        return (await self._reader()).kind is HUMAN
 
     async def _with_suggestions(self, work: Awaitable[T]) -> T:
         """Add to the refusal of an unknown name those that the caller could have meant."""

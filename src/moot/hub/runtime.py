@@ -296,8 +296,8 @@ class Runtime:
         people = self._everybody(settings)
         enrolled = await self.core.parts.store.transact(enrol, enrol.Enrol(people))
         await self.core.directory.refresh()
-        self._roles.update((who.id, who.role) for who in enrolled)
-        by_name = {new.name: who for new, who in zip(people, enrolled, strict=True)}
+        self._roles.update((participant.id, participant.role) for participant in enrolled)
+        by_name = {new.name: participant for new, participant in zip(people, enrolled, strict=True)}
         self.core.user = by_name[settings.hub.user].id
         return by_name
 
@@ -314,7 +314,7 @@ class Runtime:
             await self.peers.listen()
             mine = hosted(self.core, agents, enrolled, self._shares)
             await self._host.start(mine, dead=await self._dead_hosts())
-            await self._serve_log([one.who.id for one in mine])
+            await self._serve_log([one.participant.id for one in mine])
             await begin_watching(mine)
 
     async def watch(self) -> None:

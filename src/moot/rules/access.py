@@ -109,81 +109,81 @@ SCOPES: Final[Mapping[Action, TokenScope]] = {
 }
 
 
-def _belongs(who: Principal, target: Target) -> bool:
+def _belongs(caller: Principal, target: Target) -> bool:
     match target:
         case ConversationTarget():
-            return who.name in target.members
+            return caller.name in target.members
         case MembershipTarget():
-            return who.name in target.conversation.members
+            return caller.name in target.conversation.members
         case PersonTarget() | HubTarget():
             return True
 
 
-def _sees(who: Principal, target: Target) -> bool:
+def _sees(caller: Principal, target: Target) -> bool:
     """Members see a conversation, and people what agents say to each other over links."""
     where = target.conversation if isinstance(target, MembershipTarget) else target
-    is_open = isinstance(where, ConversationTarget) and where.is_channel and who.human
-    return is_open or _belongs(who, target)
+    is_open = isinstance(where, ConversationTarget) and where.is_channel and caller.human
+    return is_open or _belongs(caller, target)
 
 
-def _manages(who: Principal, target: Target) -> bool:
+def _manages(caller: Principal, target: Target) -> bool:
     """Persons manage the conversations they are in; anybody may leave one."""
-    return _belongs(who, target) and (
-        who.human or (isinstance(target, MembershipTarget) and target.name == who.name)
+    return _belongs(caller, target) and (
+        caller.human or (isinstance(target, MembershipTarget) and target.name == caller.name)
     )
 
 
-def _owns(who: Principal, target: Target) -> bool:
-    return isinstance(target, PersonTarget) and target.name == who.name
+def _owns(caller: Principal, target: Target) -> bool:
+    return isinstance(target, PersonTarget) and target.name == caller.name
 
 
 RULES: Final[Mapping[Action, Callable[[Principal, Target], bool]]] = {
-    Action.LOOK: lambda who, target: True,
+    Action.LOOK: lambda caller, target: True,
     Action.READ: _sees,
     Action.POST: _belongs,
-    Action.CREATE: lambda who, target: who.human,
+    Action.CREATE: lambda caller, target: caller.human,
     Action.MANAGE: _manages,
     Action.SEE_OWN: _owns,
     Action.CHANGE_OWN: _owns,
-    Action.SPAWN: lambda who, target: True,
-    Action.RULE: lambda who, target: False,
+    Action.SPAWN: lambda caller, target: True,
+    Action.RULE: lambda caller, target: False,
 }
 
 
-def may(who: Principal, action: Action, target: Target) -> bool:
+def may(caller: Principal, action: Action, target: Target) -> bool:
     try:
-        authorize(who, action, target)
+        authorize(caller, action, target)
     except MootError:
         return False
     return True
 
 
-def authorize(who: Principal, action: Action, target: Target) -> None:
+def authorize(caller: Principal, action: Action, target: Target) -> None:
     """Return, or raise why not. Whatever goes wrong in here is a refusal."""
     try:
-        refusal = _refusal(who, action, target)
+        refusal = _refusal(caller, action, target)
     except Exception as error:  # a rule that fails must not open a door
         raise NotPermitted("could not decide whether you may do this") from error
     if refusal is not None:
         raise refusal
 
 
-def _refusal(who: Principal, action: Action, target: Target) -> MootError | None:
-    if who.standing is Standing.OWNER:
+def _refusal(caller: Principal, action: Action, target: Target) -> MootError | None:
+    if caller.standing is Standing.OWNER:
         return None
-    if who.standing is not Standing.PARTICIPANT:
+    if caller.standing is not Standing.PARTICIPANT:
         return unauthenticated()
-    if not _sees(who, target):
+    if not _sees(caller, target):
         return hidden(target)
-    if SCOPES[action] not in who.scopes and action is not Action.RULE:
+    if SCOPES[action] not in caller.scopes and action is not Action.RULE:
         return NotPermitted(
             f'this token does not have the scope "{SCOPES[action]}"',
-            detail=f"it has {', '.join(sorted(who.scopes))}",
+            detail=f"it has {', '.join(sorted(caller.scopes))}",
             fix=("ask the owner for another token",),
         )
-    if RULES[action](who, target):
+    if RULES[action](caller, target):
         return None
-    return NotPermitted(f"{who.name} may not do this", detail=_needed(action, target))
+    return NotPermitted(f"{caller.name} may not do this", detail=_needed(action, target))
 
 
 def unauthenticated() -> Unauthenticated:
@@ -223,9 +223,9 @@ def watched_by(supervisor: Participant, people: Iterable[Participant]) -> frozen
     all; no other supervisor, which says nothing."""
     named = frozenset(supervisor.config.watches)
     return frozenset(
-        who.id
-        for who in people
-        if who.speaks_in_turns
-        and not who.only_watches
-        and ("*" in named or not named.isdisjoint((who.id, who.name, *who.aliases)))
+        participant.id
+        for participant in people
+        if participant.speaks_in_turns
+        and not participant.only_watches
+        and ("*" in named or not named.isdisjoint((participant.id, participant.name, *participant.aliases)))
     )

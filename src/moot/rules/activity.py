@@ -39,26 +39,31 @@ class Activity(Struct, frozen=True):
 
 
 def activity(
-    who: Participant, open_turns: Sequence[Turn], last: Turn | None, *, now: float, speaking: bool = False
+    participant: Participant,
+    open_turns: Sequence[Turn],
+    last: Turn | None,
+    *,
+    now: float,
+    speaking: bool = False,
 ) -> Activity:
     """`last` is the newest turn that is over; `speaking`: words of a running one have been heard.
 
     An agent whose host is gone works no more, although its turn has not been given back yet.
     """
-    away = who.reachable(now) is Reach.AWAY
+    away = participant.reachable(now) is Reach.AWAY
     running = max((t for t in open_turns if t.state is TurnState.RUNNING), key=_begun, default=None)
-    if who.removed:
-        return Activity("removed", "removed", who.removed_at)
-    if who.paused:
-        return Activity("paused", "paused", who.last_active)
-    if running is not None and not (who.kind is Kind.AGENT and away):
+    if participant.removed:
+        return Activity("removed", "removed", participant.removed_at)
+    if participant.paused:
+        return Activity("paused", "paused", participant.last_active)
+    if running is not None and not (participant.kind is Kind.AGENT and away):
         return working(running, speaking=speaking)
     if away:
-        return Activity("offline", "away", who.last_active)
+        return Activity("offline", "away", participant.last_active)
     if open_turns:
         return _waiting(open_turns)
     return _after(last, now) or Activity(
-        "idle", "idle", last.ended_at if last is not None else who.last_active
+        "idle", "idle", last.ended_at if last is not None else participant.last_active
     )
 
 

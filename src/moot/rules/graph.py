@@ -81,13 +81,16 @@ class Graph:
         """The link whose channel a conversation is."""
         return self._by_id.get(LinkId(conversation.removeprefix(CHANNEL)))
 
-    def of(self, who: ParticipantId) -> list[Link]:
-        return self._of.get(who, [])
+    def of(self, participant_id: ParticipantId) -> list[Link]:
+        return self._of.get(participant_id, [])
 
-    def binds(self, who: ParticipantId) -> bool:
+    def binds(self, participant_id: ParticipantId) -> bool:
         """Whether somebody has links that bind it under `auto`. One that is off binds too, or turning it off would set
         its ends free; one made by starting an agent binds that agent alone."""
-        return any(link.origin is not LinkOrigin.SPAWN or link.target == who for link in self.of(who))
+        return any(
+            link.origin is not LinkOrigin.SPAWN or link.target == participant_id
+            for link in self.of(participant_id)
+        )
 
     @property
     def version(self) -> str:
@@ -100,10 +103,12 @@ class Graph:
 
     # --- who stands where ----------------------------------------------------------------------------------
 
-    def related(self, who: ParticipantId, relationship: Relationship) -> list[ParticipantId]:
+    def related(self, participant_id: ParticipantId, relationship: Relationship) -> list[ParticipantId]:
         """Those who are this to somebody, by links that are on."""
         return [
-            link.other(who) for link in self.of(who) if link.enabled and link.seen_by(who) is relationship
+            link.other(participant_id)
+            for link in self.of(participant_id)
+            if link.enabled and link.seen_by(participant_id) is relationship
         ]
 
     def is_superior(self, one: ParticipantId, of: ParticipantId) -> bool:
@@ -135,12 +140,12 @@ class Graph:
                     ahead.append(above)
         return []
 
-    def _superiors(self, who: ParticipantId, besides: LinkId) -> list[ParticipantId]:
+    def _superiors(self, participant_id: ParticipantId, besides: LinkId) -> list[ParticipantId]:
         """Whether they are on or off: what is off may be turned on again."""
         return [
             link.superior
-            for link in self.of(who)
-            if link.id != besides and link.superior is not None and link.superior != who
+            for link in self.of(participant_id)
+            if link.id != besides and link.superior is not None and link.superior != participant_id
         ]
 
 

@@ -147,11 +147,11 @@ def may_bring_together(room: Room, author: Participant, newcomers: Sequence[Part
     if author.kind not in TAKES_TURNS:
         return
     here = [room.draft.participant(member.participant) for member in room.agents()]
-    for who in (each for each in newcomers if each.speaks_in_turns):
-        _check_may_write(room, author, who)
+    for newcomer in (each for each in newcomers if each.speaks_in_turns):
+        _check_may_write(room, author, newcomer)
         for other in () if room.settings.links_bind else here:
-            _check_may_write(room, who, other)
-            _check_may_write(room, other, who)
+            _check_may_write(room, newcomer, other)
+            _check_may_write(room, other, newcomer)
 
 
 def _check_may_write(room: Room, sender: Participant, receiver: Participant) -> None:

@@ -20,9 +20,9 @@ MAX_VERSIONS = 10_000
 """Of one note: every one is kept."""
 
 
-def access_of(who: Participant, permission: NotePermission | None) -> NoteAccess | None:
+def access_of(participant: Participant, permission: NotePermission | None) -> NoteAccess | None:
     """What somebody may do with a note; None where it does not see it."""
-    if who.kind is HUMAN:
+    if participant.kind is HUMAN:
         return NoteAccess.READ_WRITE
     return permission.access if permission is not None else None
 
@@ -35,9 +35,9 @@ def canonical_name(name: str) -> str:
         return ""
 
 
-def unknown_note(name: str, who: Participant) -> NotFound:
+def unknown_note(name: str, participant: Participant) -> NotFound:
     """What is said of a note that is not there, and to an agent of one that it may not read."""
-    if who.kind is HUMAN:
+    if participant.kind is HUMAN:
         possible = canonical_name(name)
         make = (Hint(Act.NEW_NOTE, note=possible),) if possible else ()
         fix = (Hint(Act.LIST_NOTES), *make)

@@ -17,7 +17,7 @@ from moot.rules.links import verdict
 
 
 class OrgPlace(Struct, frozen=True):
-    who: ParticipantId
+    participant: ParticipantId
     graph: Graph
     policy: Policy
     has_task: bool = False
@@ -27,21 +27,23 @@ class OrgPlace(Struct, frozen=True):
 
     def relationship(self, other: ParticipantId) -> Relationship | None:
         """What somebody is to it, by a link that is on."""
-        link = self.graph.between(self.who, other)
-        return link.seen_by(self.who) if link is not None and link.enabled else None
+        link = self.graph.between(self.participant, other)
+        return link.seen_by(self.participant) if link is not None and link.enabled else None
 
     def may_write_to(self, other: ParticipantId) -> bool:
         """Whether it may start with an agent."""
-        return self.is_person or verdict(self.graph, self.policy, self.who, other).bar is None
+        return self.is_person or verdict(self.graph, self.policy, self.participant, other).bar is None
 
     @property
     def may_write(self) -> bool:
         """Whether a link lets it start with somebody, or nothing binds it."""
         if self.is_person or self.policy is Policy.OPEN:
             return True
-        if self.policy is Policy.AUTO and not self.graph.binds(self.who):
+        if self.policy is Policy.AUTO and not self.graph.binds(self.participant):
             return True
-        return any(link.enabled and link.may_start(self.who) for link in self.graph.of(self.who))
+        return any(
+            link.enabled and link.may_start(self.participant) for link in self.graph.of(self.participant)
+        )
 
     def meets(self, need: Need) -> bool:
         """Whether a tool that needs this is of use to it."""
@@ -51,7 +53,7 @@ class OrgPlace(Struct, frozen=True):
             case Need.SOMEBODY_TO_WRITE_TO:
                 return self.may_write
             case Need.SOMEBODY_BELOW:
-                return self.is_person or bool(self.graph.related(self.who, Relationship.SUBORDINATE))
+                return self.is_person or bool(self.graph.related(self.participant, Relationship.SUBORDINATE))
             case Need.UNFINISHED_TASK:
                 return self.is_person or self.has_task
         assert_never(need)

@@ -53,7 +53,7 @@ REMOVED: Final = "was removed and no longer answers"
 class Case(Struct, frozen=True, gc=False):
     """One agent and one message, with what holds where it was said."""
 
-    who: Participant
+    participant: Participant
     message: Message
     conversation: Conversation
     settings: GroupSettings
@@ -65,7 +65,7 @@ class Case(Struct, frozen=True, gc=False):
 
 def reason(rule: RuleName, case: Case) -> str:
     """What the rule means for this agent and this message."""
-    if rule is RuleName.STRATEGY and 0 < case.who.removed_at <= case.message.at:
+    if rule is RuleName.STRATEGY and 0 < case.participant.removed_at <= case.message.at:
         return REMOVED
     worded = WORDED.get(rule)
     return worded(case) if worded is not None else REASONS[rule]
@@ -147,13 +147,13 @@ def _hour_used_up(case: Case) -> str:
 
 
 def _paused(case: Case) -> str:
-    if case.who.removed:
+    if case.participant.removed:
         return REMOVED
-    return "only watches" if case.who.only_watches else REASONS[RuleName.PAUSED]
+    return "only watches" if case.participant.only_watches else REASONS[RuleName.PAUSED]
 
 
 def _away(case: Case) -> str:
-    return REMOVED if case.who.removed else REASONS[RuleName.AWAY]
+    return REMOVED if case.participant.removed else REASONS[RuleName.AWAY]
 
 
 WORDED: Final[Mapping[RuleName, Callable[[Case], str]]] = {

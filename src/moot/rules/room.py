@@ -108,7 +108,11 @@ class Room(Struct, eq=False):
             self.regroup()
 
     def drop_member(self, participant: ParticipantId) -> None:
-        self.members = {who: member for who, member in self.members.items() if who != participant}
+        self.members = {
+            participant_id: member
+            for participant_id, member in self.members.items()
+            if participant_id != participant
+        }
         self.put_members.pop(participant, None)
         self.dropped.append(participant)
         self.agents_ = None

@@ -151,13 +151,13 @@ def deliveries(message: Message, at: Scene) -> tuple[Delivery, ...]:
     here = at.roster.here(at.now)
     found: list[Delivery] = []
     for agent in _in_speaking_order(message, at):
-        who = at.roster.agents[agent]
+        participant = at.roster.agents[agent]
         part = parts.get(agent, message.plan.others)
         duty, state, rule, delayed = _with_turn(message.seq, part, at.turns.get(agent), at.now)
-        reach = "live" if agent in here else who.reachable(at.now).value
+        reach = "live" if agent in here else participant.reachable(at.now).value
         words = reason(duty, rule)
         words = words if not delayed else f"{words}, {HELD[at.round is not None]}"
-        found.append(Delivery(who.name, duty, state, rule, words, reach, delayed))
+        found.append(Delivery(participant.name, duty, state, rule, words, reach, delayed))
     return tuple(found)
 
 

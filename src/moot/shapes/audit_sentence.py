@@ -80,10 +80,10 @@ def sentence(entry: AuditEntry, names: Names) -> str:
         words[key] = name_of(value, names) if key in PEOPLE and isinstance(value, str) else str(value)
     what = SENTENCES[entry.act].format_map(words).replace(" )", ")")
     times = f", {entry.count} times" if entry.count > 1 else ""
-    return f"{_who(entry, names)} {what} by {entry.door.value}{times}"
+    return f"{_actor(entry, names)} {what} by {entry.door.value}{times}"
 
 
-def _who(entry: AuditEntry, names: Names) -> str:
+def _actor(entry: AuditEntry, names: Names) -> str:
     if entry.door is DoorName.CONFIG:  # its owner did not type it
         return "Moot" if entry.act in OF_THE_FILE else "moot.toml"
     if entry.by == SYSTEM:
@@ -92,6 +92,6 @@ def _who(entry: AuditEntry, names: Names) -> str:
     return f"{by} for {name_of(entry.on_behalf_of, names)}" if entry.on_behalf_of else by
 
 
-def name_of(who: str, names: Names) -> str:
+def name_of(participant_id: str, names: Names) -> str:
     """A participant's name; anything that is not an id stays as it is."""
-    return names(ParticipantId(who))
+    return names(ParticipantId(participant_id))

@@ -45,7 +45,7 @@ class Message(Shape, frozen=True, rename={"sender": "from"}):
             sender=names(message.author),
             kind=message.kind.value,
             text=message.text,
-            mentions=tuple(names(who) for who in message.mentions),
+            mentions=tuple(names(participant_id) for participant_id in message.mentions),
             reply_to=address(message.conversation, message.reply_to) if message.reply_to else None,
             root=message.root,
             hop=message.hop,
@@ -198,26 +198,32 @@ class Agent(Shape, frozen=True):
 
     @classmethod
     def of(
-        cls, who: model_participant.Participant, doing: Activity, now: float, *, queue: int, last: float = 0.0
+        cls,
+        participant: model_participant.Participant,
+        doing: Activity,
+        now: float,
+        *,
+        queue: int,
+        last: float = 0.0,
     ) -> "Agent":
         """`last` is when it last had a turn."""
         return cls(
-            id=who.id,
-            name=who.name,
-            aliases=who.aliases,
-            display=who.display or who.name,
-            kind=who.kind.value,
-            role=who.role,
-            brain=who.brain,
-            project=who.project,
+            id=participant.id,
+            name=participant.name,
+            aliases=participant.aliases,
+            display=participant.display or participant.name,
+            kind=participant.kind.value,
+            role=participant.role,
+            brain=participant.brain,
+            project=participant.project,
             status=doing.status,
             activity={"state": doing.state, "label": doing.label, "since": when(doing.since)},
-            reachability=who.reachable(now).value,
+            reachability=participant.reachable(now).value,
             queue=queue,
-            last_active=when(max(who.last_active, last)),
-            color=chosen_index(who.name, who.config.color),
-            avatar=who.config.avatar,
-            door=who.door or "sdk",
+            last_active=when(max(participant.last_active, last)),
+            color=chosen_index(participant.name, participant.config.color),
+            avatar=participant.config.avatar,
+            door=participant.door or "sdk",
         )
 
 

@@ -136,21 +136,21 @@ def _put_round(desk: Desk, change: PutRound, dirty: Dirty) -> None:
 
 def _put_member(desk: Desk, change: PutMember, dirty: Dirty) -> None:
     member = change.member
-    where, who = member.conversation, member.participant
+    where, participant_id = member.conversation, member.participant
     members = desk.members_of.setdefault(where, {})
-    if who not in members:
+    if participant_id not in members:
         desk.rosters.pop(where, None)
-    members[who] = member
-    dirty.members[where, who] = member
-    dirty.dropped_members.discard((where, who))
+    members[participant_id] = member
+    dirty.members[where, participant_id] = member
+    dirty.dropped_members.discard((where, participant_id))
 
 
 def _drop_member(desk: Desk, change: DropMember, dirty: Dirty) -> None:
-    where, who = change.conversation, change.participant
-    desk.members_of.get(where, {}).pop(who, None)
+    where, participant_id = change.conversation, change.participant
+    desk.members_of.get(where, {}).pop(participant_id, None)
     desk.rosters.pop(where, None)
-    dirty.members.pop((where, who), None)
-    dirty.dropped_members.add((where, who))
+    dirty.members.pop((where, participant_id), None)
+    dirty.dropped_members.add((where, participant_id))
 
 
 def _put_root(desk: Desk, change: PutRoot, dirty: Dirty) -> None:

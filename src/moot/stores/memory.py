@@ -252,14 +252,14 @@ class MemoryStore:
     # --- People and events -------------------------------------------------------------------------------
 
     async def participants(self) -> list[Participant]:
-        return [self._engine.person(who) for who in self.shelf.participants]
+        return [self._engine.person(participant_id) for participant_id in self.shelf.participants]
 
     async def participant(self, name: str) -> Participant | None:
         if ParticipantId(name) in self.shelf.participants:
             return self._engine.person(ParticipantId(name))
-        for who in self.shelf.participants.values():
-            if name in (who.name, *who.aliases):
-                return self._engine.person(who.id)
+        for participant in self.shelf.participants.values():
+            if name in (participant.name, *participant.aliases):
+                return self._engine.person(participant.id)
         return None
 
     async def hosts(self) -> list[Host]:

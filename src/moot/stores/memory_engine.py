@@ -172,16 +172,16 @@ class MemoryEngine:
             if scope.everyone or any(name in scope.names for name in names):
                 self._load_person(desk, participant.id)
 
-    def _load_person(self, desk: Desk, who: ParticipantId) -> None:
-        if who in desk.participants:
+    def _load_person(self, desk: Desk, participant_id: ParticipantId) -> None:
+        if participant_id in desk.participants:
             return
-        desk.add_participant(self.person(who))
-        if who in self.shelf.quotas:
-            desk.quotas[who] = self.shelf.quotas[who]
+        desk.add_participant(self.person(participant_id))
+        if participant_id in self.shelf.quotas:
+            desk.quotas[participant_id] = self.shelf.quotas[participant_id]
 
-    def person(self, who: ParticipantId) -> Participant:
+    def person(self, participant_id: ParticipantId) -> Participant:
         """A participant with its presence: an agent's is its host's lease."""
-        participant = self.shelf.participants[who]
+        participant = self.shelf.participants[participant_id]
         if participant.kind is not Kind.AGENT:
             return participant
         host = self.shelf.hosts.get(participant.host) if participant.host is not None else None
@@ -203,10 +203,10 @@ class MemoryEngine:
         for where in dirty.dropped_conversations:
             self._erase(where)
         shelf.conversations.update(dirty.conversations)
-        for (where, who), member in dirty.members.items():
-            shelf.members.setdefault(where, {})[who] = member
-        for where, who in dirty.dropped_members:
-            shelf.members.get(where, {}).pop(who, None)
+        for (where, participant_id), member in dirty.members.items():
+            shelf.members.setdefault(where, {})[participant_id] = member
+        for where, participant_id in dirty.dropped_members:
+            shelf.members.get(where, {}).pop(participant_id, None)
         for message in dirty.messages:
             shelf.messages.setdefault(message.conversation, []).append(message)
             if message.key:

@@ -68,9 +68,9 @@ def _pointers(
     begun = next((event for event in events if event.type in BEGINS), None)
     if begun is None:
         return
-    for (conversation, who), member in dirty.members.items():
-        if conversation == where and member.speaks and who != topic:
-            yield OutboxRow(begun.id, who, "", where, POINTER, begun.by or SYSTEM, begun.at)
+    for (conversation, participant_id), member in dirty.members.items():
+        if conversation == where and member.speaks and participant_id != topic:
+            yield OutboxRow(begun.id, participant_id, "", where, POINTER, begun.by or SYSTEM, begun.at)
 
 
 def _calls(desk: Desk, dirty: Dirty, now: float) -> Iterator[OutboxRow]:

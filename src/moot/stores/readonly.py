@@ -32,8 +32,8 @@ class StoreBeside:
         cls, reads: Any, people: MemoryStore, catch_up: CatchUp, presence: Presence
     ) -> "StoreBeside":
         """`presence` tells whether a host has died; its lease may outlive it (ADR 13)."""
-        for who in await reads.participants():
-            people.shelf.participants[who.id] = who
+        for participant in await reads.participants():
+            people.shelf.participants[participant.id] = participant
         for host in await reads.hosts():
             if not presence.has_died(host):
                 people.shelf.hosts[host.id] = host

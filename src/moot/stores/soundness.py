@@ -219,13 +219,18 @@ class Soundness:
 
     def _answered_to(self) -> None:
         """The names by which participants are found are those they have, and no others."""
-        known = {(_text(name), _text(who)) for name, who in self._found("aliases")}
-        expected = {(name, who) for who, names in self._people.items() for name in names}
+        known = {(_text(name), _text(participant_id)) for name, participant_id in self._found("aliases")}
+        expected = {
+            (name, participant_id) for participant_id, names in self._people.items() for name in names
+        }
         self.problems += [
-            f"aliases {name}: it points to {who}, which does not have that name"
-            for name, who in known - expected
+            f"aliases {name}: it points to {participant_id}, which does not have that name"
+            for name, participant_id in known - expected
         ]
-        self.problems += [f"aliases {name}: it does not point to {who}" for name, who in expected - known]
+        self.problems += [
+            f"aliases {name}: it does not point to {participant_id}"
+            for name, participant_id in expected - known
+        ]
 
     # --- rows ----------------------------------------------------------------------------------------------
 

@@ -74,10 +74,10 @@ FULL = structs.replace(CASE, round=structs.replace(ROUND, used=3))
         (RuleName.BUDGET, CASE, "agent_turns_per_hour is 120"),
         (
             RuleName.PAUSED,
-            structs.replace(CASE, who=structs.replace(ARYA, paused=True, removed_at=5.0)),
+            structs.replace(CASE, participant=structs.replace(ARYA, paused=True, removed_at=5.0)),
             "was removed",
         ),
-        (RuleName.PAUSED, structs.replace(CASE, who=structs.replace(ARYA, paused=True)), "is paused"),
+        (RuleName.PAUSED, structs.replace(CASE, participant=structs.replace(ARYA, paused=True)), "is paused"),
     ],
 )
 def test_the_setting_behind_a_rule_is_named(rule: RuleName, case: Case, named: str) -> None:

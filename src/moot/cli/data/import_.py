@@ -60,12 +60,12 @@ def _tell(session: Session, report: ImportReport) -> None:
         new_name = f' as "{each.called}", because its name is taken' if each.called != each.name else ""
         count = "" if each.state == "there" else f", {each.messages} messages"
         session.screen.say(f'{words[each.state]} "{each.name}"{new_name}{count}')
-    for who in report.people:
-        if not who.known:
-            also = f" as {who.called}" if who.called != who.name else ""
-            session.screen.say(f"  {who.name} ({who.kind}) is new here{also}, without credentials")
-        elif who.called != who.name:
-            session.screen.say(f"  {who.name} ({who.kind}) is called {who.called} here")
+    for person in report.people:
+        if not person.known:
+            also = f" as {person.called}" if person.called != person.name else ""
+            session.screen.say(f"  {person.name} ({person.kind}) is new here{also}, without credentials")
+        elif person.called != person.name:
+            session.screen.say(f"  {person.name} ({person.kind}) is called {person.called} here")
     if not report.conversations:
         session.screen.note("the file contains no conversations")
 

@@ -179,8 +179,8 @@ def set_(session: Session, /, names: tuple[str, ...], everyone: bool, yes: bool,
     for row, changes in changes_by_row.items():
         for key, (before, now) in changes.items():
             was = "" if before is None else f" (was {literal(before)})"
-            who = session.screen.name(current_names.get(row, row))
-            session.screen.say(f"✓ {who}  {key} = {literal(now)}{was}")
+            shown_name = session.screen.name(current_names.get(row, row))
+            session.screen.say(f"✓ {shown_name}  {key} = {literal(now)}{was}")
     _tell_concerns(session, home, rows)
     for line in dict.fromkeys(line for name in rows for line in _to_take_effect(home, name)):
         session.screen.note(line)
@@ -210,19 +210,19 @@ def rename(session: Session, name: str, new: str) -> None:
         session.screen.note(line)
 
 
-def _left_in_file(home: Home, who: shapes.Agent) -> list[str]:
+def _left_in_file(home: Home, agent: shapes.Agent) -> list[str]:
     """Where moot.toml could not be changed, it calls an agent by a former name."""
     try:
-        left = [row.name for row in load(home).agents if row.name in who.aliases]
+        left = [row.name for row in load(home).agents if row.name in agent.aliases]
     except BadSettings as problem:
         return [f"moot.toml was not changed: {problem.title}"]
     return [f"moot.toml still calls it {name}, which works" for name in left]
 
 
-def _former_name_notes(home: Home, who: shapes.Agent) -> list[str]:
+def _former_name_notes(home: Home, agent: shapes.Agent) -> list[str]:
     return [
-        f"its daemon still runs as {name}: moot agent stop {name}, then moot agent start {who.name}"
-        for name in who.aliases
+        f"its daemon still runs as {name}: moot agent stop {name}, then moot agent start {agent.name}"
+        for name in agent.aliases
         if daemons.running(home, name) is not None
     ]
 
@@ -241,13 +241,13 @@ def rm(session: Session, name: str, yes: bool) -> None:
     ask_first(yes=yes, what="removing an agent")
     current_names = _names(session)
     row, described = _one_to_remove(home, current_names, name.lstrip("@"))
-    who = current_names.get(row, row)
-    also = [other for other, current in current_names.items() if current == who]
+    current_name = current_names.get(row, row)
+    also = [other for other, current in current_names.items() if current == current_name]
     pid = next((pid for one in (row, *also) if (pid := daemons.running(home, one)) is not None), None)
     if not yes:
         daemon = f" Its daemon (pid {pid}) will be stopped." if pid else ""
         out = f" from {tilde_path(home.toml)}" if described else ""
-        click.confirm(f"Remove {who}{out}? Its messages stay.{daemon}", abort=True, err=True)
+        click.confirm(f"Remove {current_name}{out}? Its messages stay.{daemon}", abort=True, err=True)
     take_back = remove_agent(home, os.environ, row, also=also) if described else lambda: None
     try:
         with_hub(session, lambda hub: _remove_from_registry(hub, row, described=described), here=True)
@@ -258,10 +258,10 @@ def rm(session: Session, name: str, yes: bool) -> None:
         if daemons.running(home, one) is not None:
             asyncio.run(daemons.stop(home, one))
     if session.json:
-        session.screen.data({"removed": who, "stopped": pid, "next": []})
+        session.screen.data({"removed": current_name, "stopped": pid, "next": []})
         return
     where_words = f"was removed from {tilde_path(home.toml)}" if described else "was removed"
-    session.screen.say(f"✓ {who} {where_words}; its messages stay")
+    session.screen.say(f"✓ {current_name} {where_words}; its messages stay")
 
 
 async def _remove_from_registry(hub: Hub, name: str, *, described: bool) -> None:
@@ -302,7 +302,7 @@ def _brain(session: Session, home: Home, wish: str) -> str:
 def _names(session: Session) -> dict[str, str]:
     """Every name and alias of the agents → the current name."""
     agents_listed = with_reading(session, lambda hub: hub.agents.list())
-    return {name: who.name for who in agents_listed for name in (*who.aliases, who.name)}
+    return {name: agent.name for agent in agents_listed for name in (*agent.aliases, agent.name)}
 
 
 def _row_name(home: Home, current_names: Mapping[str, str], name: str) -> str:
@@ -345,25 +345,25 @@ def _is_switchable(brain: str) -> bool:
 
 def _check_against_the_registry(session: Session, name: str) -> None:
     """Refuse a name that is or was in use, except for an agent that was removed: it comes back."""
-    for who in with_reading(session, lambda hub: hub.agents.list()):
-        if name in who.aliases:
+    for agent in with_reading(session, lambda hub: hub.agents.list()):
+        if name in agent.aliases:
             raise BadName(
-                f'a new agent cannot be called "{name}": that is a former name of {who.name}',
+                f'a new agent cannot be called "{name}": that is a former name of {agent.name}',
                 detail="former names stay reserved, so that old messages keep their author",
                 problem="taken",
             )
-        if who.name == name and who.kind != "agent":
+        if agent.name == name and agent.kind != "agent":
             raise Conflict(
-                f"{name} already exists, as {who.kind}", fix=(f"moot agents show {name}",), agent=name
+                f"{name} already exists, as {agent.kind}", fix=(f"moot agents show {name}",), agent=name
             )
 
 
 # --- what is told --------------------------------------------------------------------------------------------
 
 
-def _change(home: Home, who: str, row: str, changes: Mapping[str, tuple[object, object]]) -> JsonObject:
+def _change(home: Home, agent: str, row: str, changes: Mapping[str, tuple[object, object]]) -> JsonObject:
     fields = {key: {"previous": before, "value": now} for key, (before, now) in changes.items()}
-    return {"agent": who, "changes": fields, "next": _to_take_effect(home, row)}
+    return {"agent": agent, "changes": fields, "next": _to_take_effect(home, row)}
 
 
 def _to_run(home: Home, name: str) -> list[str]:

@@ -118,8 +118,8 @@ async def tell(
     screen: Screen, hub: Hub, conversation: shapes.Conversation, messages: list[shapes.Message]
 ) -> None:
     marks = marks_of(conversation)
-    who = "   ".join(screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(conversation))
-    screen.say(f"{title(conversation)}   {who}{'   archived' if conversation.archived else ''}")
+    members = "   ".join(screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(conversation))
+    screen.say(f"{title(conversation)}   {members}{'   archived' if conversation.archived else ''}")
     for message in messages:
         reason = await reason_for(hub, message) if is_agent(message) else ""
         screen.say(line(screen, hub, message, marks, reason))

@@ -57,9 +57,9 @@ def init(session: Session, yes: bool, agents: tuple[str, ...], **options: str | 
         _tell_what_is_there(session, home, None)
         return
     asking = _Questions(session, home)
-    who = _user(user or ("user" if yes else asking.name()))
-    team = [_agent(line) for line in agents or ((NOBODY_NAMED,) if yes else asking.agents(who))]
-    _check_names(team, who)
+    user_name = _user(user or ("user" if yes else asking.name()))
+    team = [_agent(line) for line in agents or ((NOBODY_NAMED,) if yes else asking.agents(user_name))]
+    _check_names(team, user_name)
     thinking = _brain(brain or (DEMO if yes else asking.brain()))
     asks = is_cli(thinking) and not yes and project is None
     team = [
@@ -70,13 +70,13 @@ def init(session: Session, yes: bool, agents: tuple[str, ...], **options: str | 
         )
         for agent in team
     ]
-    text = first_toml(who, team)
+    text = first_toml(user_name, team)
     parse(text.encode(), os.environ, file=str(home.toml), folder=home.path)
     if home.toml.exists():
         _refuse_to_add(home, team if agents else ())
         _tell_what_is_there(session, home, text)
         return
-    files = _write(home, text, team, who)
+    files = _write(home, text, team, user_name)
     _tell(session, home, [agent.name for agent in team], thinking, files)
 
 

@@ -91,14 +91,14 @@ def list_(session: Session) -> None:
     if session.json:
         session.screen.data(
             [
-                {**who.to_dict(), "tokens": [token.to_dict() for token in tokens]}
-                for who, tokens in people_rows
+                {**person.to_dict(), "tokens": [token.to_dict() for token in tokens]}
+                for person, tokens in people_rows
             ]
         )
         return
     session.screen.table(
         ("name", "browsers", "open invitations", "last seen"),
-        [(who.name, *_token_counts(tokens)) for who, tokens in people_rows],
+        [(person.name, *_token_counts(tokens)) for person, tokens in people_rows],
     )
 
 

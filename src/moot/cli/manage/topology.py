@@ -255,5 +255,5 @@ def _lines(result: shapes.AppliedLinks, *, would: bool) -> Iterator[str]:
         yield f"! {safe(link.sentence)} Set {where_set(link)}: apply refuses until the file says the same"
     longer = "could no longer write" if would else "can no longer write"
     yield from (
-        f"  {safe(who)} {longer} to {safe(', '.join(names))}" for who, names in result.cuts_off.items()
+        f"  {safe(agent)} {longer} to {safe(', '.join(names))}" for agent, names in result.cuts_off.items()
     )

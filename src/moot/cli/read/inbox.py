@@ -48,12 +48,12 @@ def inbox(session: Session, agent: str | None, unread: bool, limit: int, ack: tu
         for each in received:
             message = each.message
             place = await hub.conversations.get(message.conversation)
-            who = message.sender
+            sender = message.sender
             if is_agent(message):
-                who = session.screen.name(who, marks_of(place).get(who, "●"))
+                sender = session.screen.name(sender, marks_of(place).get(sender, "●"))
             new = "new " if each.unread else "    "
             where = f"{title(place)}:{message.seq}"
-            session.screen.say(f"{new} {clock_time(message.at)}  {where}  {who}: {safe(message.text)}")
+            session.screen.say(f"{new} {clock_time(message.at)}  {where}  {sender}: {safe(message.text)}")
         if not received:
             session.screen.note(f"no messages for {agent or 'you'}")
 

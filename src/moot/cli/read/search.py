@@ -110,12 +110,12 @@ class GroupedHits:
             self._line(message, message.text, marks, "    ")
 
     def _line(self, message: shapes.Message, text: str, marks: dict[str, str], lead: str) -> None:
-        who = message.sender
+        sender = message.sender
         if is_agent(message):
-            who = self._screen.name(who, marks.get(who, "●"))
+            sender = self._screen.name(sender, marks.get(sender, "●"))
         one_line = " ".join(safe(text).split())
         short = one_line if len(one_line) <= MAX_LINE_CHARACTERS else one_line[:MAX_LINE_CHARACTERS] + "…"
-        self._screen.say(f"{lead}{_moment(message.at)}  :{message.seq}  {who}: {self._highlight(short)}")
+        self._screen.say(f"{lead}{_moment(message.at)}  :{message.seq}  {sender}: {self._highlight(short)}")
 
     def _highlight(self, text: str) -> str:
         """Highlight the words of the query, on a terminal."""

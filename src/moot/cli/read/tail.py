@@ -113,13 +113,13 @@ class TailCommand:
         if message.conversation not in self._places:
             self._places[message.conversation] = await hub.conversations.get(message.conversation)
         place = self._places[message.conversation]
-        who = (
+        sender = (
             screen.name(message.sender, marks_of(place).get(message.sender, "●"))
             if is_agent(message)
             else message.sender
         )
         screen.say(
-            f"{clock_time(message.at)}  {title(place)}:{message.seq}  {who}: {safe(message.text.rstrip())}"
+            f"{clock_time(message.at)}  {title(place)}:{message.seq}  {sender}: {safe(message.text.rstrip())}"
         )
 
 
@@ -132,8 +132,8 @@ def turns(session: Session, conv: str | None, agent: str | None, state: str | No
 
     async def work(hub: Hub) -> tuple[list[shapes.Turn], MessageNames]:
         where = (await resolve.place(hub, conv)).id if conv else None
-        who = await resolve.agent(hub, agent) if agent else None
-        rows = await hub.turns(conversation=where, agent=who, state=state)
+        agent_id = await resolve.agent(hub, agent) if agent else None
+        rows = await hub.turns(conversation=where, agent=agent_id, state=state)
         if session.json:
             return rows, {}
         return rows, await addresses(hub, [id for turn in rows for id in (turn.cause, turn.message)])

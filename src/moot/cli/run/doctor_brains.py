@@ -87,7 +87,7 @@ async def failed_turns(home: Home) -> list[DoctorLine]:
         return []  # reported with the database
     try:
         ended_turns: list[Turn] = await reads.turns(states=ENDED_STATES, limit=MAX_TURNS)
-        names = {who.id: who.name for who in await reads.participants()}
+        names = {participant.id: participant.name for participant in await reads.participants()}
     except MootError:
         return []
     finally:

@@ -242,13 +242,13 @@ def _port(home: Home) -> Iterator[DoctorLine]:
             trial.bind((hub_settings.host.strip("[]"), hub_settings.port))
         except OSError as error:
             holder = holder_of(hub_settings.port)
-            who = (
+            holder_words = (
                 f'is used by "{holder.name}" (pid {holder.pid})'
                 if holder
                 else f"cannot be used: {error.strerror}"
             )
             yield DoctorLine(
-                "port", WARN, f"{hub_settings.port} {who}", f"moot up --port {hub_settings.port + 1}"
+                "port", WARN, f"{hub_settings.port} {holder_words}", f"moot up --port {hub_settings.port + 1}"
             )
 
 

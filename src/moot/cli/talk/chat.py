@@ -228,8 +228,8 @@ async def _warn_of_removed(session: Session, hub: Hub, names: list[str]) -> None
 
 async def _show_newest(session: Session, hub: Hub, where: shapes.Conversation, many: int) -> None:
     screen, marks = session.screen, marks_of(where)
-    who = "   ".join(screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
-    screen.say(f"{title(where)}   {who}")
+    members = "   ".join(screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
+    screen.say(f"{title(where)}   {members}")
     for message in await hub.newest(where.id, many) if many else ():
         reason = await reason_for(hub, message) if is_agent(message) else ""
         screen.say(line(screen, hub, message, marks, reason))

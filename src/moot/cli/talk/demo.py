@@ -280,8 +280,8 @@ class Demo:
         say(f"{self._screen.strong('DEMO')}  Scripted replies by {self._made_by} and nothing")
         say("      leaves this machine.")
         say(f"      Separate home: {tilde_path(self._home.path)}   (remove it with: moot demo --reset)\n")
-        who = "   ".join(self._screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
-        say(f"{self._screen.strong(title(where))}   {who}")
+        members = "   ".join(self._screen.name(seat.name, hollow(seat.mark)) for seat in agents_in(where))
+        say(f"{self._screen.strong(title(where))}   {members}")
         self._rule()
 
     def _rule(self) -> None:

@@ -322,6 +322,6 @@ class Dialogue:
 
 def ended_in_words(outcome: Outcome) -> str:
     if outcome.outcome == "passed":
-        who = ", ".join(row.agent for row in outcome.why.agents if row.state == "passed")
-        return f"{who} read it and chose to say nothing"
+        agents = ", ".join(row.agent for row in outcome.why.agents if row.state == "passed")
+        return f"{agents} read it and chose to say nothing"
     return f"no answer: {'; '.join(safe(cause.text) for cause in outcome.causes)} (/why, /retry)"

@@ -81,12 +81,12 @@ class WatchedTour:
     def _lines(self, message: JsonObject, where: str) -> Iterator[str]:
         text = safe(message["text"])
         if message["kind"] in ("system", "tool"):
-            who = f"{message['metadata'].get('for', '')} used {message['metadata'].get('tool', '')}"
-            words = text.strip("[]") if message["kind"] == "system" else f"{who}: {' '.join(text.split())}"
+            author = f"{message['metadata'].get('for', '')} used {message['metadata'].get('tool', '')}"
+            words = text.strip("[]") if message["kind"] == "system" else f"{author}: {' '.join(text.split())}"
             yield self._screen.dim(f"  {where}: {words}\n")
             return
-        who = message["from"]
-        speaker = self._screen.name(who) if message["kind"] == "agent" else who
+        author = message["from"]
+        speaker = self._screen.name(author) if message["kind"] == "agent" else author
         intent_words = f", {message['intent']}" if message["intent"] else ""
         chip = ", demo" if message["kind"] == "agent" else ""
         cut = ", interrupted" if message["metadata"].get("partial") else ""

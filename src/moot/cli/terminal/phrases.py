@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from moot.hub import Hub
 
 REASONS = {
-    "mention": "mentioned by {who}",
-    "force": "asked by {who}",
-    "direct": "answering {who}",
+    "mention": "mentioned by {sender}",
+    "force": "asked by {sender}",
+    "direct": "answering {sender}",
     "poll": "of its own accord",
     "react": "reacting to the others",
     "round_robin": "next in the rotation",
     "task": "working on a task",
-    "ask": "asked by {who}",
+    "ask": "asked by {sender}",
 }
 ENDS = {
     "cap": "all turns for this message are used",
@@ -102,7 +102,7 @@ async def reason_for(hub: Hub, message: shapes.Message) -> str:
 
 async def reason_of(hub: Hub, rule: str, cause: str | None) -> str:
     before = await message_at(hub, cause) if cause else None
-    return REASONS.get(rule, rule).format(who=author(before, hub) if before else "somebody")
+    return REASONS.get(rule, rule).format(sender=author(before, hub) if before else "somebody")
 
 
 def line(screen: Screen, hub: Hub, message: shapes.Message, marks: dict[str, str], reason: str = "") -> str:
@@ -113,9 +113,9 @@ def line(screen: Screen, hub: Hub, message: shapes.Message, marks: dict[str, str
         tool_words = f"{message.metadata.get('tool')} for {message.metadata.get('for')}"
         return f"tool {safe(tool_words)}, {clock_time(message.at)}:\n{safe(message.text)}"
     name = author(message, hub)
-    who = screen.name(name, marks.get(name, "●")) if is_agent(message) else name
+    speaker = screen.name(name, marks.get(name, "●")) if is_agent(message) else name
     details = [part for part in (chip(message), clock_time(message.at), reason) if part]
-    return f"{who}, {', '.join(details)}:\n{safe(message.text)}{cut(message)}"
+    return f"{speaker}, {', '.join(details)}:\n{safe(message.text)}{cut(message)}"
 
 
 def cut(message: shapes.Message) -> str:

@@ -183,8 +183,8 @@ class Streaming:
         self._speaker = ""
 
     def _header(self, agent: str, chip: str, at: str | None, reason: str = "") -> str:
-        who = self._screen.name(agent, self._marks.get(agent, "●"))
-        return "  ".join(part for part in (who, chip, at, reason) if part)
+        speaker = self._screen.name(agent, self._marks.get(agent, "●"))
+        return "  ".join(part for part in (speaker, chip, at, reason) if part)
 
     def _with_bar(self, agent: str, text: str) -> str:
         """The text wrapped to the terminal, each line after the speaker's bar."""

@@ -32,14 +32,14 @@ from moot.model.json import JsonObject
 
 AGENTS: Final = ("agent", "external")
 REASONS: Final = {
-    "mention": "forced by {who}",
-    "force": "forced by {who}",
-    "direct": "answering {who}",
+    "mention": "forced by {sender}",
+    "force": "forced by {sender}",
+    "direct": "answering {sender}",
     "poll": "of its own accord",
     "react": "reacting to the others",
     "round_robin": "next in the rotation",
     "task": "working on a task",
-    "ask": "asked by {who}",
+    "ask": "asked by {sender}",
 }
 ENDINGS: Final = {"cancelled": "stopped", "expired": "timed out", "failed": "failed, /retry asks again"}
 STOPPED_ENDING: Final = "stopped"
@@ -168,8 +168,8 @@ def _number(state: ChatState, message: shapes.Message) -> str:
 def _reason(state: ChatState, turn: str) -> str:
     rule, cause = state.reasons.get(turn, ("", ""))
     before = next((entry for entry in reversed(state.entries) if entry.id == cause and cause), None)
-    who = "somebody" if before is None else "you" if before.progress is not None else before.sender
-    return REASONS.get(rule, rule).format(who=who)
+    sender = "somebody" if before is None else "you" if before.progress is not None else before.sender
+    return REASONS.get(rule, rule).format(sender=sender)
 
 
 def _append(state: ChatState, entry: Entry) -> ChatState:

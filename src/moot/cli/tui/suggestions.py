@@ -130,9 +130,9 @@ def _arguments(name: str, rest: str, state: ChatState, now: float) -> list[Sugge
     already_named = {word.strip("@,").lower() for word in words_before.split()}
     prefix = typed.lstrip("@")
     return [
-        Suggestion(f"{who} ", label, about)
-        for who, label, about in _people(state, now, here=name in HERE_ONLY)
-        if who not in already_named and fuzzy(prefix, who) and who != prefix
+        Suggestion(f"{person} ", label, about)
+        for person, label, about in _people(state, now, here=name in HERE_ONLY)
+        if person not in already_named and fuzzy(prefix, person) and person != prefix
     ]
 
 

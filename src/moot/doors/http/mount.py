@@ -37,14 +37,14 @@ class Beside:
             await send_answer(problem(wrong_method, NO_METHOD, {"Allow": "POST"}), send)
             return
         try:
-            who = await self._gate.principal(Request(scope, receive), door="mcp", settled_later=True)
-            hub = self._gate.voice(who, DoorName.MCP)
-            if who.by_owner:
-                await self._gate.hub.history.acted_as(who.name, f"POST {scope['path']}")
+            caller = await self._gate.principal(Request(scope, receive), door="mcp", settled_later=True)
+            hub = self._gate.voice(caller, DoorName.MCP)
+            if caller.by_owner:
+                await self._gate.hub.history.acted_as(caller.name, f"POST {scope['path']}")
         except MootError as refusal:
             await send_answer(problem(refusal), send)
             return
-        credential = Credential(who, partial(self._gate.is_good, who))
+        credential = Credential(caller, partial(self._gate.is_good, caller))
         await self._inner(credential, hub, scope, receive, SettledAnswer(credential, send))
 
 

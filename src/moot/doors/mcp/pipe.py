@@ -35,8 +35,8 @@ class Piped:
     """One client's session."""
 
     def __init__(self, hub: Hub, open_at_once: OpenAtOnce, name: str, tell: Callable[[Any], None]) -> None:
-        who = Principal(Standing.PARTICIPANT, hub.agents.id_of(name), name, scopes=ALL_SCOPES)
-        self._caller = Caller(Credential(who), hub.voice_of(name, DoorName.MCP), open_at_once)
+        caller = Principal(Standing.PARTICIPANT, hub.agents.id_of(name), name, scopes=ALL_SCOPES)
+        self._caller = Caller(Credential(caller), hub.voice_of(name, DoorName.MCP), open_at_once)
         self.facts = {"name": self._caller.hub.name}
         self._tell = tell
         self._incoming: asyncio.Queue[Any] = asyncio.Queue(MAX_WAITING)
@@ -97,9 +97,9 @@ async def visiting(
     hub: Hub, open_at_once: OpenAtOnce, whence: dict[str, Any], tell: Callable[[Any], None]
 ) -> AsyncIterator[Piped]:
     """Serve a client, as the agent that its origin makes it, until the block is left."""
-    who = await hub.agents.arrive("mcp", **whence)
-    async with hub.agents.session(who.id, pid=int(whence.get("pid", 0))):
-        visit = Piped(hub, open_at_once, who.id, tell)
+    arrival = await hub.agents.arrive("mcp", **whence)
+    async with hub.agents.session(arrival.id, pid=int(whence.get("pid", 0))):
+        visit = Piped(hub, open_at_once, arrival.id, tell)
         try:
             yield visit
         finally:

@@ -31,7 +31,7 @@ async def list_resources(caller: Caller) -> types.ListResourcesResult:
     resources = [
         types.Resource(uri=uri_of(one.id), name=one.name, description=_description(one), mime_type=JSON)
         for one in await caller.hub.conversations.list()
-        if may(caller.who, Action.READ, lookup.target_of(one))
+        if may(caller.principal, Action.READ, lookup.target_of(one))
     ]
     return types.ListResourcesResult(resources=resources)
 

@@ -392,7 +392,7 @@ async def run_tool(caller: Caller, name: str, arguments: dict[str, Any] | None) 
             raise BadValue(f'unknown tool "{name}"', detail=f"tools are {', '.join(t.name for t in TOOLS)}")
         return await tool.run(caller, _decode(tool, arguments)), False
     except MootError as refusal:
-        return {"error": hint_calls.refusal(without_hints(refusal, caller.who))}, True
+        return {"error": hint_calls.refusal(without_hints(refusal, caller.principal))}, True
 
 
 def _decode(tool: McpTool, arguments: dict[str, Any] | None) -> Any:

@@ -112,7 +112,7 @@ def named(room: Room, words: Words) -> set[ParticipantId]:
         return set(room.members)
     meant = [mentions.resolve(token, room.draft.seen.named) for token in words.mentions]
     meant += [room.draft.seen.named(name) for name in words.force]
-    return {who.id for who in meant if who is not None}
+    return {participant.id for participant in meant if participant is not None}
 
 
 def hearers(room: Room, author: Participant, words: Words) -> list[ParticipantId]:
@@ -155,12 +155,16 @@ def calls(
             stop = RuleName.DEPTH
         if stop is None and not links.may_call(room, author, agent):
             stop = RuleName.LINK
-        who = draft.participant(agent)
-        if who.removed:
+        participant = draft.participant(agent)
+        if participant.removed:
             addressees.warnings.append(
-                Warned(WarningCode.UNKNOWN, f"{who.name} was removed and no longer answers", (who.name,))
+                Warned(
+                    WarningCode.UNKNOWN,
+                    f"{participant.name} was removed and no longer answers",
+                    (participant.name,),
+                )
             )
-        if stop is None and who.gets_no_turns:
+        if stop is None and participant.gets_no_turns:
             stop = RuleName.PAUSED
         if stop is not None:
             blocks[agent] = stop
@@ -174,29 +178,31 @@ def _forced(room: Room, author: Participant, words: Words, addressees: Addressed
     if ephemeral and home is not None and home in room.members and not author.speaks_in_turns:
         agents.setdefault(home, RuleName.DIRECT)
     for name in words.force:
-        who = find.participant(room.draft.seen, name)
-        if who.speaks_in_turns and (who.id in room.members or _invites(room, author, who, addressees)):
-            agents.setdefault(who.id, RuleName.FORCE)
+        participant = find.participant(room.draft.seen, name)
+        if participant.speaks_in_turns and (
+            participant.id in room.members or _invites(room, author, participant, addressees)
+        ):
+            agents.setdefault(participant.id, RuleName.FORCE)
     named: dict[ParticipantId, None] = {}
     for token in words.mentions:
-        for who in _meant(room, author, token, addressees):
-            named[who.id] = None
-            if who.kind in TAKES_TURNS:
-                agents.setdefault(who.id, MENTION)
+        for participant in _meant(room, author, token, addressees):
+            named[participant.id] = None
+            if participant.kind in TAKES_TURNS:
+                agents.setdefault(participant.id, MENTION)
     addressees.mentioned = tuple(named)
 
 
 def _meant(room: Room, author: Participant, token: str, addressees: Addressed) -> list[Participant]:
     """The participants an `@name` means here. Unknown names stay text, and the sender is told."""
-    who = mentions.resolve(token, room.draft.seen.named)
-    if who is None and token in EVERYONE:
+    participant = mentions.resolve(token, room.draft.seen.named)
+    if participant is None and token in EVERYONE:
         here = [room.draft.participant(m.participant) for m in room.agents()]
-        return [who for who in here if not who.removed]
-    if who is None:
+        return [participant for participant in here if not participant.removed]
+    if participant is None:
         addressees.warnings.append(_unknown(token))
         return []
-    if who.id in room.members or _invites(room, author, who, addressees):
-        return [who]
+    if participant.id in room.members or _invites(room, author, participant, addressees):
+        return [participant]
     return []
 
 
@@ -204,42 +210,44 @@ def _third_parties(room: Room, words: Words, addressees: Addressed) -> None:
     """In a direct conversation a mention invites nobody; the sender learns what would."""
     named: dict[ParticipantId, None] = {}
     for token in words.mentions:
-        who = mentions.resolve(token, room.draft.seen.named)
-        if who is None:
+        participant = mentions.resolve(token, room.draft.seen.named)
+        if participant is None:
             addressees.warnings.append(_unknown(token))
-        elif who.id in room.members:
-            named[who.id] = None
+        elif participant.id in room.members:
+            named[participant.id] = None
         else:
             here = (room.draft.participant(m.participant).name for m in room.agents())
-            together = Hint(Act.TALK_TOGETHER, agents=(*here, who.name))
-            text = f"{who.name} is not in this conversation"
-            addressees.warnings.append(Warned(WarningCode.NOT_ASKED, text, (who.name,), (together,)))
+            together = Hint(Act.TALK_TOGETHER, agents=(*here, participant.name))
+            text = f"{participant.name} is not in this conversation"
+            addressees.warnings.append(Warned(WarningCode.NOT_ASKED, text, (participant.name,), (together,)))
     addressees.mentioned = tuple(named)
 
 
-def _invites(room: Room, author: Participant, who: Participant, addressees: Addressed) -> bool:
+def _invites(room: Room, author: Participant, participant: Participant, addressees: Addressed) -> bool:
     """People invite agents by naming them; agents only where the group says so."""
-    if who in addressees.invited:
+    if participant in addressees.invited:
         return True
-    if who.removed:
+    if participant.removed:
         addressees.warnings.append(
             Warned(
-                WarningCode.UNKNOWN, f"{who.name} was removed; the name is treated as plain text", (who.name,)
+                WarningCode.UNKNOWN,
+                f"{participant.name} was removed; the name is treated as plain text",
+                (participant.name,),
             )
         )
         return False
-    may_invite = author.kind is Kind.HUMAN or _agent_may_invite(room, author, who)
-    if who.speaks_in_turns and may_invite and not addressees.guest:
-        addressees.invited.append(who)
+    may_invite = author.kind is Kind.HUMAN or _agent_may_invite(room, author, participant)
+    if participant.speaks_in_turns and may_invite and not addressees.guest:
+        addressees.invited.append(participant)
         return True
-    text = f"{who.name} is not in {room.conversation.name} and was not invited"
-    addressees.warnings.append(Warned(WarningCode.NOT_ASKED, text, (who.name,)))
+    text = f"{participant.name} is not in {room.conversation.name} and was not invited"
+    addressees.warnings.append(Warned(WarningCode.NOT_ASKED, text, (participant.name,)))
     return False
 
 
-def _agent_may_invite(room: Room, author: Participant, who: Participant) -> bool:
+def _agent_may_invite(room: Room, author: Participant, participant: Participant) -> bool:
     """Where the group lets agents invite, and only whom they may also write to."""
-    return room.settings.agents_may_invite and links.between(room, author.id, who.id).bar is None
+    return room.settings.agents_may_invite and links.between(room, author.id, participant.id).bar is None
 
 
 def _unknown(token: str) -> Warned:

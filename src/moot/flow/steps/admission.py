@@ -121,35 +121,37 @@ class Admitted(Generic[C, A]):
 
 def admit(admission: Admission, seen: Seen, now: float) -> None:
     """Return, or raise why not; what the caller may not see is refused as if it were not there."""
-    who = _principal(admission, seen, now)
-    authorize(who, admission.action, _thing(admission, seen, who))
+    caller = _principal(admission, seen, now)
+    authorize(caller, admission.action, _thing(admission, seen, caller))
 
 
 def _principal(admission: Admission, seen: Seen, now: float) -> Principal:
-    who = seen.participant(admission.participant)
+    participant = seen.participant(admission.participant)
     scopes = ALL_SCOPES
     if admission.token is not None:
         token = seen.record(TOKENS, admission.token)
         if token is None or not token.is_good(now) or token.participant != admission.participant:
             raise unauthenticated()
         scopes = frozenset(token.scopes)
-    if who is None:
+    if participant is None:
         raise unauthenticated()
-    if who.removed:  # its tokens are revoked: somebody speaks for it
-        raise find.gone(who)
-    return Principal(Standing.PARTICIPANT, who.id, who.name, who.kind is HUMAN, scopes)
+    if participant.removed:  # its tokens are revoked: somebody speaks for it
+        raise find.gone(participant)
+    return Principal(
+        Standing.PARTICIPANT, participant.id, participant.name, participant.kind is HUMAN, scopes
+    )
 
 
-def _thing(admission: Admission, seen: Seen, who: Principal) -> Target:
+def _thing(admission: Admission, seen: Seen, caller: Principal) -> Target:
     match admission.subject:
         case InConversation(ref=ref, name=name):
-            place = _place(ref, seen, who)
+            place = _place(ref, seen, caller)
             return MembershipTarget(place, _called(seen, name)) if name else place
         case OfTurn(turn=turn):
             found = seen.turn(turn)
             if found is None:
                 raise hidden(ConversationTarget(str(turn), NO_CONVERSATION))
-            members = _seen_by(found.conversation, seen, who)
+            members = _seen_by(found.conversation, seen, caller)
             return ConversationTarget(str(turn), members, is_channel(found.conversation))
         case OfPerson(name=name):
             return PersonTarget(_called(seen, name))
@@ -157,17 +159,17 @@ def _thing(admission: Admission, seen: Seen, who: Principal) -> Target:
             return HUB_TARGET
 
 
-def _place(ref: str, seen: Seen, who: Principal) -> ConversationTarget:
+def _place(ref: str, seen: Seen, caller: Principal) -> ConversationTarget:
     found = seen.find(ref)
     if found is None:
         raise hidden(ConversationTarget(ref, NO_CONVERSATION))
-    return ConversationTarget(ref, _seen_by(found.id, seen, who), is_channel(found.id))
+    return ConversationTarget(ref, _seen_by(found.id, seen, caller), is_channel(found.id))
 
 
-def _seen_by(conversation: ConversationId, seen: Seen, who: Principal) -> frozenset[str]:
+def _seen_by(conversation: ConversationId, seen: Seen, caller: Principal) -> frozenset[str]:
     """As far as it matters: the caller, if it is a member."""
-    is_member = who.id in seen.members(conversation)
-    return frozenset((who.name,)) if is_member else NO_CONVERSATION
+    is_member = caller.id in seen.members(conversation)
+    return frozenset((caller.name,)) if is_member else NO_CONVERSATION
 
 
 def _called(seen: Seen, name: str) -> str:

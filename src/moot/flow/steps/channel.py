@@ -31,12 +31,12 @@ from moot.rules.room import Room
 
 def by_person(draft: Draft, author: ParticipantId) -> Participant:
     """Who may speak to whom is for people to say."""
-    who = draft.participant(author)
-    if who.kind is not HUMAN:
+    participant = draft.participant(author)
+    if participant.kind is not HUMAN:
         raise NotPermitted(
-            f"{who.name} may not change links", detail="only people may change links, not agents"
+            f"{participant.name} may not change links", detail="only people may change links, not agents"
         )
-    return who
+    return participant
 
 
 def new_id(draft: Draft) -> LinkId:
@@ -249,12 +249,14 @@ def cut_off(draft: Draft, before: Graph, changed: Iterable[Link]) -> dict[str, l
     for link in changed:
         for end in link.ends:
             neighbours.setdefault(end, {end}).add(link.other(end))
-    everyone = [who for who in draft.seen.everyone() if who.listed]
+    everyone = [participant for participant in draft.seen.everyone() if participant.listed]
     lost: dict[str, list[str]] = {}
     for end, known in neighbours.items():
         if draft.participant(end).speaks_in_turns:
             names = [
-                who.name for who in everyone if who.id not in known and _loses(draft, before, end, who.id)
+                participant.name
+                for participant in everyone
+                if participant.id not in known and _loses(draft, before, end, participant.id)
             ]
             lost |= {draft.name(end): names} if names else {}
     return lost

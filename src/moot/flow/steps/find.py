@@ -62,32 +62,32 @@ def addressee(seen: Seen, name: str) -> Participant:
     return not_removed(participant(seen, name))
 
 
-def not_removed(who: Participant) -> Participant:
+def not_removed(participant: Participant) -> Participant:
     """Whoever it is, unless it was removed."""
-    if who.removed:
-        raise gone(who)
-    return who
+    if participant.removed:
+        raise gone(participant)
+    return participant
 
 
-def gone(who: Participant) -> NotFound:
+def gone(participant: Participant) -> NotFound:
     return NotFound(
-        f"{who.name} was removed and no longer answers",
+        f"{participant.name} was removed and no longer answers",
         what="agent",
         detail="its messages stay; a new agent with the same name continues where it left off",
-        fix=(Hint(Act.NEW_AGENT, agent=who.name), Hint(Act.LIST_AGENTS)),
-        ref=who.name,
+        fix=(Hint(Act.NEW_AGENT, agent=participant.name), Hint(Act.LIST_AGENTS)),
+        ref=participant.name,
     )
 
 
-def is_owner(who: Participant, at: Moment) -> bool:
+def is_owner(participant: Participant, at: Moment) -> bool:
     """The person whom moot.toml calls the user, under whatever name it goes by now: the old one stays its own."""
-    return who.kind is HUMAN and at.terms.user in (who.name, *who.aliases)
+    return participant.kind is HUMAN and at.terms.user in (participant.name, *participant.aliases)
 
 
 def knows_of(seen: Seen, author: ParticipantId, where: Conversation, at: Moment) -> bool:
     """Whether somebody may be told which conversation it is: the owner, and whoever is in it."""
-    who = seen.participant(author)
-    return author in seen.members(where.id) or (who is not None and is_owner(who, at))
+    participant = seen.participant(author)
+    return author in seen.members(where.id) or (participant is not None and is_owner(participant, at))
 
 
 def name_taken(name: str) -> Conflict:
@@ -95,10 +95,10 @@ def name_taken(name: str) -> Conflict:
     return Conflict(f'the name "{name}" is taken', fix=("choose another name",))
 
 
-def member(room: Room, who: ParticipantId) -> Participant:
+def member(room: Room, participant_id: ParticipantId) -> Participant:
     """The participant, if it belongs to the conversation; people may speak in every link's channel."""
-    found = room.draft.participant(who)
-    if who not in room.members and not (
+    found = room.draft.participant(participant_id)
+    if participant_id not in room.members and not (
         found.kind is HUMAN and room.conversation.kind is ConversationKind.LINK
     ):
         raise NotPermitted(

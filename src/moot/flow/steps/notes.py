@@ -17,19 +17,21 @@ from moot.rules.draft import Draft
 
 def by_person(draft: Draft, author: ParticipantId, what: str) -> Participant:
     """Which notes there are, and which agents may use them, is for people to say."""
-    who = draft.participant(author)
-    if who.kind is not HUMAN:
-        raise NotPermitted(f"{who.name} may not {what} notes", detail="only people may do this, not agents")
-    return who
+    participant = draft.participant(author)
+    if participant.kind is not HUMAN:
+        raise NotPermitted(
+            f"{participant.name} may not {what} notes", detail="only people may do this, not agents"
+        )
+    return participant
 
 
 def readable(draft: Draft, author: ParticipantId, name: str) -> SharedNote:
     """The note, for whoever may read it."""
-    who, wanted = draft.participant(author), notes.canonical_name(name)
+    reader, wanted = draft.participant(author), notes.canonical_name(name)
     note = draft.seen.record(NOTES, wanted)
     permission = draft.seen.record(NOTE_PERMISSIONS, wanted, author)
-    if note is None or notes.access_of(who, permission) is None:
-        raise notes.unknown_note(name, who)
+    if note is None or notes.access_of(reader, permission) is None:
+        raise notes.unknown_note(name, reader)
     return note
 
 

@@ -13,9 +13,11 @@ from moot.model.participant import Participant, Reach
 from moot.rules.draft import Draft
 
 
-def keep_hooks(who: Participant, reach: Reach, now: float) -> Reach:
+def keep_hooks(participant: Participant, reach: Reach, now: float) -> Reach:
     """Hooks that were heard of stay while the session does, whoever else speaks for it."""
-    return Reach.NEXT_TURN if who.reach is Reach.NEXT_TURN and who.reach_until > now else reach
+    return (
+        Reach.NEXT_TURN if participant.reach is Reach.NEXT_TURN and participant.reach_until > now else reach
+    )
 
 
 def emit_reach(draft: Draft, before: Participant, after: Participant) -> None:

@@ -16,12 +16,12 @@ from moot.rules.words.names import NameProblem, check_display, check_name, drawn
 MAX_SHOWN_CHARACTERS = 40
 
 
-def back(draft: Draft, who: Participant) -> Participant:
+def back(draft: Draft, participant: Participant) -> Participant:
     """Whoever was removed and is named again takes up where it left."""
-    if not who.removed:
-        return who
-    draft.emit(EventType.AGENT_STATUS, by=who.id, body={"removed": False, "paused": False})
-    return structs.replace(who, paused=False, removed_at=0.0)
+    if not participant.removed:
+        return participant
+    draft.emit(EventType.AGENT_STATUS, by=participant.id, body={"removed": False, "paused": False})
+    return structs.replace(participant, paused=False, removed_at=0.0)
 
 
 def checked_display(display: str, others: Iterable[Participant]) -> str:
@@ -50,7 +50,9 @@ def give_way(draft: Draft, others: Iterable[Participant], name: str) -> list[Par
 def answered_to(people: Iterable[Participant]) -> list[str]:
     """Everything they answer to. Ids are among it: what one goes by may be nobody's id but its own, or a message,
     a token or a voice would find the wrong one."""
-    return [name for who in people for name in (who.id, who.name, *who.aliases)]
+    return [
+        name for participant in people for name in (participant.id, participant.name, *participant.aliases)
+    ]
 
 
 def checked_name(name: str, taken: list[str], human: str) -> str:
@@ -67,12 +69,12 @@ def checked_name(name: str, taken: list[str], human: str) -> str:
         ) from problem
 
 
-def drop_turns(draft: Draft, who: Participant, conversations: tuple[ConversationId, ...]) -> None:
+def drop_turns(draft: Draft, participant: Participant, conversations: tuple[ConversationId, ...]) -> None:
     """What it has not begun is nobody's to do any more."""
     for conversation in conversations:
         found = draft.seen.conversation(conversation)
         if found is None:
             continue
         room = draft.room(found)
-        room.floor.drop_agent(room, who.id, RuleName.PAUSED, running=False)
+        room.floor.drop_agent(room, participant.id, RuleName.PAUSED, running=False)
         obligations.move_on(room)

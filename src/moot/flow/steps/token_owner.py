@@ -9,10 +9,10 @@ from moot.rules.draft import Draft
 
 def token_owner(draft: Draft, author: ParticipantId, name: str) -> Participant:
     """Whose token it is, if the author may deal with it: the owner with all, everybody else with their own."""
-    who = find.participant(draft.seen, name)
-    if who.id != author and not find.is_owner(draft.participant(author), draft.at):
+    participant = find.participant(draft.seen, name)
+    if participant.id != author and not find.is_owner(draft.participant(author), draft.at):
         raise NotPermitted(
-            f"only {who.name} and the owner can manage the tokens of {who.name}",
+            f"only {participant.name} and the owner can manage the tokens of {participant.name}",
             fix=("ask the owner for a token",),
         )
-    return who
+    return participant

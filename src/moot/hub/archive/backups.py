@@ -214,9 +214,9 @@ def nothing_runs(home: Home, what: str) -> Iterator[None]:
         lock.__exit__(None, None, None)
 
 
-def _occupied(home: Home, what: str, who: str, fix: tuple[Way, ...]) -> HubRunning:
+def _occupied(home: Home, what: str, holder: str, fix: tuple[Way, ...]) -> HubRunning:
     return HubRunning(
-        f"{home.path} is in use: {who}",
+        f"{home.path} is in use: {holder}",
         detail=f"{what} while the home is not in use; nothing was changed",
         fix=fix,
     )

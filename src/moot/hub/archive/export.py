@@ -25,7 +25,7 @@ class Export:
 
     def __init__(self, reads: Reads, people: Sequence[Participant], *, redact: bool = False) -> None:
         self._reads = reads
-        self._people = {who.id: who for who in people}
+        self._people = {participant.id: participant for participant in people}
         self._people_written: set[str] = set()
         self.redact = redact
         self.conversations = 0
@@ -35,12 +35,12 @@ class Export:
     async def of(cls, reads: Reads, *, redact: bool = False) -> "Export":
         return cls(reads, await reads.participants(), redact=redact)
 
-    def name(self, who: ParticipantId) -> str:
-        known = self._people.get(who)
-        return known.name if known is not None else who
+    def name(self, participant_id: ParticipantId) -> str:
+        known = self._people.get(participant_id)
+        return known.name if known is not None else participant_id
 
-    def person(self, who: ParticipantId) -> Participant | None:
-        return self._people.get(who)
+    def person(self, participant_id: ParticipantId) -> Participant | None:
+        return self._people.get(participant_id)
 
     def clean(self, text: str) -> str:
         return redacted(text) if self.redact else text
@@ -74,7 +74,7 @@ class Export:
     async def _conversation(self, conversation: Conversation) -> AsyncIterator[bytes]:
         members = await self.members(conversation)
         seated = [*[m.participant for m in members], *([conversation.home] if conversation.home else [])]
-        lines = [line for who in seated for line in self._introduced(who, Kind.AGENT)]
+        lines = [line for participant_id in seated for line in self._introduced(participant_id, Kind.AGENT)]
         lines.append(
             transcript.ConversationLine(
                 id=conversation.id,
@@ -102,12 +102,14 @@ class Export:
         end = transcript.EndLine(messages=count, summaries=len(summaries))
         yield b"".join([*map(transcript.written, summaries), transcript.written(end)])
 
-    def _introduced(self, who: ParticipantId, kind: Kind) -> list[transcript.AnyLine]:
+    def _introduced(self, participant_id: ParticipantId, kind: Kind) -> list[transcript.AnyLine]:
         """The person's line, before it is first needed."""
-        if who in self._people_written or who in NOBODYS:
+        if participant_id in self._people_written or participant_id in NOBODYS:
             return []
-        self._people_written.add(who)
-        known = self._people.get(who) or Participant(id=who, name=who, kind=kind)
+        self._people_written.add(participant_id)
+        known = self._people.get(participant_id) or Participant(
+            id=participant_id, name=participant_id, kind=kind
+        )
         return [transcript.PersonLine(known.name, known.kind.value, known.display, self.clean(known.role))]
 
     def _message(self, message: Message) -> list[transcript.AnyLine]:

@@ -127,12 +127,12 @@ class Import:
         do = self._store.preview if dry else self._store.transact
         try:
             try:
-                [who] = await do(enrol, enrol.Enrol((new,), fresh=True))
+                [participant] = await do(enrol, enrol.Enrol((new,), fresh=True))
             except BadValue:  # its display name there is a participant's name here
-                [who] = await do(enrol, enrol.Enrol((structs.replace(new, display=""),), fresh=True))
+                [participant] = await do(enrol, enrol.Enrol((structs.replace(new, display=""),), fresh=True))
         except BadName:
             return False  # reserved here, or too similar to another name: try the next
-        self._ids[person.name] = who.id
+        self._ids[person.name] = participant.id
         return True
 
     # --- where ---------------------------------------------------------------------------------------------

@@ -66,12 +66,10 @@ def _message(export: Export, message: Message) -> str:
     deleted = is_deleted(message)
     if version_at_origin(message) > 1 and not deleted:
         facts.append("edited")
-    return (
-        f"### {_who(export, message)}\n{' · '.join(facts)}\n\n{_quoted(export, message, deleted=deleted)}\n"
-    )
+    return f"### {_author(export, message)}\n{' · '.join(facts)}\n\n{_quoted(export, message, deleted=deleted)}\n"
 
 
-def _who(export: Export, message: Message) -> str:
+def _author(export: Export, message: Message) -> str:
     name = plain(export.name(message.author))
     match message.kind:
         case Kind.SYSTEM:

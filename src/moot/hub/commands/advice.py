@@ -24,7 +24,7 @@ def advised(core: Core, posted: Posted, max_turns: int | None = None) -> Receipt
     receipt = posted.receipt()
     warnings = list(receipt.warnings)
     if any(warning.code == WarningCode.UNKNOWN for warning in warnings):
-        known = [who.name for who in core.directory.people() if not who.removed]
+        known = [participant.name for participant in core.directory.people() if not participant.removed]
         warnings = [_with_near_names(warning, known) for warning in warnings]
     if posted.scene is not None and any(part.rule in reasons.WORDED for part in receipt.deliveries):
         where = posted.scene.where
@@ -41,9 +41,9 @@ def _worded(core: Core, receipt: Receipt, message: Message, scene: Scene) -> Rec
     in_force = where.settings.over(settings.groups), settings.limits
     parts: list[Delivery] = []
     for part in receipt.deliveries:
-        who = core.directory.named(part.agent) if part.rule in reasons.WORDED else None
-        if who is not None and not part.delayed_ms:
-            case = reasons.Case(who, message, where, *in_force, scene.round, len(receipt.deliveries))
+        agent = core.directory.named(part.agent) if part.rule in reasons.WORDED else None
+        if agent is not None and not part.delayed_ms:
+            case = reasons.Case(agent, message, where, *in_force, scene.round, len(receipt.deliveries))
             part = structs.replace(part, reason=reasons.reason(RuleName(part.rule), case))  # noqa: PLW2901
         parts.append(part)
     return structs.replace(receipt, deliveries=tuple(parts))

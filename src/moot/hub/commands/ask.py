@@ -48,30 +48,30 @@ async def answer_to(core: Core, command: Post, target: str, seconds: float) -> M
             question = posted.message
             ended = listening.enter_context(core.questions.ended((question.conversation, question.seq)))
         async with _giving_up_when_cancelled(core, question, target, command.awaited):
-            who = await core.directory.participant(target)
-            _gets_a_turn(posted, who)
-            turn = await _over(core, question, who.id) if posted.scene is None else None
+            participant = await core.directory.participant(target)
+            _gets_a_turn(posted, participant)
+            turn = await _over(core, question, participant.id) if posted.scene is None else None
             if turn is None:
                 turn = await until_moment(core.parts.clock, ended, command.awaited)
     async with _giving_up_when_cancelled(core, question, target, command.awaited):
         while turn is not None and _goes_on(turn):
             with core.questions.ended((question.conversation, question.seq)) as again:
-                if not await _still_open(core, question, who.id):
-                    turn = await _over(core, question, who.id) or turn
+                if not await _still_open(core, question, participant.id):
+                    turn = await _over(core, question, participant.id) or turn
                     break
                 turn = await until_moment(core.parts.clock, again, command.awaited)
         if turn is None:
-            await _time_is_over(core, question, who.id)
-            turn = await _over(core, question, who.id)  # what came until then
+            await _time_is_over(core, question, participant.id)
+            turn = await _over(core, question, participant.id)  # what came until then
         elif posted.scene is not None:
             await has_heard(core, question)
     if turn is None:
         raise TimedOut(
-            f"{who.name} did not answer within {seconds:g} s",
+            f"{participant.name} did not answer within {seconds:g} s",
             detail=f"the message is kept as {question.id}; an answer will appear in the conversation",
             message=question.id,
         )
-    return await _answer(core, turn, who.name)
+    return await _answer(core, turn, participant.name)
 
 
 async def asked(core: Core, target: str, command: Post, choices: tuple[str, ...] = ()) -> Posted:
@@ -169,14 +169,14 @@ async def until_moment(clock: Clock, awaited: "asyncio.Future[T]", until: float)
         bell.cancel()
 
 
-def _gets_a_turn(posted: Posted, who: Participant) -> None:
+def _gets_a_turn(posted: Posted, participant: Participant) -> None:
     """A question that gets no turn is refused at once."""
     delivery: Delivery | None = next(
-        (one for one in posted.receipt().deliveries if one.agent == who.name), None
+        (one for one in posted.receipt().deliveries if one.agent == participant.name), None
     )
     if delivery is not None and delivery.state == "blocked":
         raise TurnFailed(
-            f"{who.name} was not asked: it {delivery.reason}",
+            f"{participant.name} was not asked: it {delivery.reason}",
             detail=f"the message is kept as {posted.message.id}",
             rule=delivery.rule,
             message=posted.message.id,

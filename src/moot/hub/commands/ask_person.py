@@ -38,7 +38,7 @@ def checked_choices(choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def expected(
-    who: Participant, choices: Sequence[str], shape: JsonObject | None
+    participant: Participant, choices: Sequence[str], shape: JsonObject | None
 ) -> tuple[tuple[str, ...], str]:
     """What may be answered: the choices that a person is offered, and the shape that an agent's answer has to have."""
     offered = checked_choices(choices)
@@ -47,16 +47,16 @@ def expected(
     if shape is None and offered:
         shape = answer_shape.one_of(offered)
     form = answer_shape.checked(shape) if shape is not None else ""
-    if who.kind is HUMAN:
-        return offered or (checked_choices(_choices_in(who, shape)) if shape is not None else ()), ""
+    if participant.kind is HUMAN:
+        return offered or (checked_choices(_choices_in(participant, shape)) if shape is not None else ()), ""
     return (), form
 
 
-def _choices_in(who: Participant, shape: JsonObject) -> list[str]:
+def _choices_in(participant: Participant, shape: JsonObject) -> list[str]:
     values = shape.get("enum")
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise BadValue(
-            f"{who.name} is a person, and answers in words",
+            f"{participant.name} is a person, and answers in words",
             detail="a person can be offered choices; a shape is for agents",
             fix=("give choices instead of a shape", "leave out the shape"),
         )

@@ -21,16 +21,16 @@ async def to_each(
     """Write to one after the other; tells whom it reached, whom not, and why."""
     delivered: list[str] = []
     failed: list[JsonObject] = []
-    for who in people:
+    for participant in people:
         try:
-            await write(who.id)
+            await write(participant.id)
         except Unauthenticated:  # then nobody else is written to either
             raise
         except (NotPermitted, NotFound) as refusal:
-            failed.append({"agent": who.name, "error": refusal.title})
+            failed.append({"agent": participant.name, "error": refusal.title})
         except Exception as refusal:  # each pair is on its own: one refusal must not stop the others
             after = getattr(refusal, "retry_after_ms", None)
-            failed.append({"agent": who.name, "error": str(refusal), "retry_after_ms": after})
+            failed.append({"agent": participant.name, "error": str(refusal), "retry_after_ms": after})
         else:
-            delivered.append(who.name)
+            delivered.append(participant.name)
     return {"delivered_to": delivered, "failed": failed, "broadcast_id": shared}

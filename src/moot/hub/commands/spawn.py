@@ -77,7 +77,7 @@ async def spawned(speaker: Speaker, order: SpawnOrder) -> SpawnedAgent:
         await core.run_spawned()
     except Exception as trouble:  # it is stored as started; the next look tries to run it again
         log.warning(
-            "could not be run at once", action="spawn_not_run", agent=done.who.name, error=repr(trouble)
+            "could not be run at once", action="spawn_not_run", agent=done.agent.name, error=repr(trouble)
         )
     return done
 
@@ -129,20 +129,20 @@ def row_of(template: TemplateSettings, name: str, project: str) -> AgentSettings
 # --- which templates ------------------------------------------------------------------------------------------
 
 
-def allowed(core: Core, who: Participant, records: Sequence[SpawnRecord]) -> tuple[str, ...]:
+def allowed(core: Core, participant: Participant, records: Sequence[SpawnRecord]) -> tuple[str, ...]:
     """The templates an agent may start from: those of its row, or of the template it was started from, limited to those
     of its spawner. People may use all of them."""
-    return tuple(sorted(_allowed(core, who, records)))
+    return tuple(sorted(_allowed(core, participant, records)))
 
 
-def _allowed(core: Core, who: Participant, records: Sequence[SpawnRecord]) -> frozenset[str]:
+def _allowed(core: Core, participant: Participant, records: Sequence[SpawnRecord]) -> frozenset[str]:
     settings = core.parts.settings
-    if not who.speaks_in_turns:
+    if not participant.speaks_in_turns:
         return frozenset(settings.templates)
-    record = _record(settings, who, records)
+    record = _record(settings, participant, records)
     if record is None:
-        row = row_behind(settings, who, records)
-        if row is None and who.removed:
+        row = row_behind(settings, participant, records)
+        if row is None and participant.removed:
             return frozenset()  # its spawner is no longer on record
         return _named(settings, row.spawns if row is not None else settings.spawn.outside_agents)
     template, above = settings.templates.get(record.template), core.directory.known(record.by)
@@ -151,25 +151,36 @@ def _allowed(core: Core, who: Participant, records: Sequence[SpawnRecord]) -> fr
     return _named(settings, template.spawns) & _allowed(core, above, records)
 
 
-def row_behind(settings: Settings, who: Participant, records: Sequence[SpawnRecord]) -> AgentSettings | None:
+def row_behind(
+    settings: Settings, participant: Participant, records: Sequence[SpawnRecord]
+) -> AgentSettings | None:
     """What moot.toml says of an agent: its row, or the template it was started from. None for people, and for agents
     that come from outside."""
-    record = _record(settings, who, records)
+    record = _record(settings, participant, records)
     if record is None:
-        return _row(settings, who)
+        return _row(settings, participant)
     template = settings.templates.get(record.template)
-    return row_of(template, who.name, record.project) if template is not None else None
+    return row_of(template, participant.name, record.project) if template is not None else None
 
 
-def _row(settings: Settings, who: Participant) -> AgentSettings | None:
-    return next((row for row in settings.agents if row.name in (who.id, who.name, *who.aliases)), None)
+def _row(settings: Settings, participant: Participant) -> AgentSettings | None:
+    return next(
+        (
+            row
+            for row in settings.agents
+            if row.name in (participant.id, participant.name, *participant.aliases)
+        ),
+        None,
+    )
 
 
-def _record(settings: Settings, who: Participant, records: Sequence[SpawnRecord]) -> SpawnRecord | None:
+def _record(
+    settings: Settings, participant: Participant, records: Sequence[SpawnRecord]
+) -> SpawnRecord | None:
     """How it was started, even if it has retired: the agents it started keep its rules. None if moot.toml has a row for
     it by now."""
-    record = next((each for each in records if each.agent == who.id), None)
-    return record if record is None or record.lives or _row(settings, who) is None else None
+    record = next((each for each in records if each.agent == participant.id), None)
+    return record if record is None or record.lives or _row(settings, participant) is None else None
 
 
 def _named(settings: Settings, names: tuple[str, ...]) -> frozenset[str]:
@@ -232,6 +243,6 @@ async def shape_of(core: Core, done: SpawnedAgent) -> shapes.Spawned:
     shape = shapes.Spawned.of(done.record, names, link=link)
     if done.task is None:
         return shape
-    turns = await core.parts.store.turns(conversation=done.task.conversation, agent=done.who.id)
+    turns = await core.parts.store.turns(conversation=done.task.conversation, agent=done.agent.id)
     first = str(turns[0].id) if turns else None
     return structs.replace(shape, task=shapes.Task.of(done.task, names), turn=first)

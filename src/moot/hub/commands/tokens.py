@@ -59,24 +59,24 @@ async def issue(
     core: Core, me: ParticipantId, name: str, scopes: Sequence[str], shown: str = ""
 ) -> shapes.IssuedToken:
     granted = checked(scopes)
-    who = await core.directory.participant(name)
-    token = fresh("hu" if who.kind is Kind.HUMAN else "ag", who.id)
-    command = issue_token.IssueToken(me, who.id, _fresh_id(), digest_of(token), granted, shown)
+    participant = await core.directory.participant(name)
+    token = fresh("hu" if participant.kind is Kind.HUMAN else "ag", participant.id)
+    command = issue_token.IssueToken(me, participant.id, _fresh_id(), digest_of(token), granted, shown)
     made: Token = await core.do(issue_token, command)
-    return shapes.IssuedToken(made.id, who.name, token, tuple(scope.value for scope in made.scopes))
+    return shapes.IssuedToken(made.id, participant.name, token, tuple(scope.value for scope in made.scopes))
 
 
 async def list_tokens(core: Core, name: str) -> list[shapes.Token]:
-    who = await core.directory.participant(name)
+    participant = await core.directory.participant(name)
     return [
         shapes.Token.of(token, core.directory.name)
-        for token in await core.parts.store.records(TOKENS.where(participant=who.id))
+        for token in await core.parts.store.records(TOKENS.where(participant=participant.id))
     ]
 
 
 async def revoke(core: Core, me: ParticipantId, name: str, id: str) -> shapes.Token:
-    who = await core.directory.participant(name)
-    order = revoke_token.RevokeToken(me, who.id, TokenId(id))
+    participant = await core.directory.participant(name)
+    order = revoke_token.RevokeToken(me, participant.id, TokenId(id))
     return shapes.Token.of(await core.do(revoke_token, order), core.directory.name)
 
 
@@ -84,12 +84,12 @@ async def revoke(core: Core, me: ParticipantId, name: str, id: str) -> shapes.To
 
 
 async def sign_in_code(core: Core, me: ParticipantId, name: str, seconds: float) -> shapes.SignInCode:
-    who = await core.directory.participant(name)
+    participant = await core.directory.participant(name)
     code = secrets.token_urlsafe(SECRET_BYTES)
-    order = invite.Invite(me, who.id, _fresh_id(), digest_of(code), seconds)
+    order = invite.Invite(me, participant.id, _fresh_id(), digest_of(code), seconds)
     made: Token = await core.do(invite, order)
     until = shapes.when(made.expires_at)
-    return shapes.SignInCode(made.id, core.directory.name(who.id), code, f"/#code={code}", until)
+    return shapes.SignInCode(made.id, core.directory.name(participant.id), code, f"/#code={code}", until)
 
 
 async def signed_in(core: Core, code: str) -> shapes.SignedIn:
@@ -159,15 +159,17 @@ class Bearers:
         return token.kind is not TokenKind.CODE and token.is_good(self._core.parts.clock.now())
 
     async def _read(self, token: Token) -> Bearer | None:
-        who = await self._core.parts.store.participant(token.participant)
-        if who is None:
+        participant = await self._core.parts.store.participant(token.participant)
+        if participant is None:
             return None
         scopes = frozenset(scope.value for scope in token.scopes)
         self._used[token.id] = token.used_at
         in_browser = token.kind is TokenKind.BROWSER
-        is_owner = in_browser and who.id == self._core.user
-        human = who.kind is Kind.HUMAN
-        self._cache[token.digest] = Bearer(who.id, who.name, human, scopes, token.id, in_browser, is_owner)
+        is_owner = in_browser and participant.id == self._core.user
+        human = participant.kind is Kind.HUMAN
+        self._cache[token.digest] = Bearer(
+            participant.id, participant.name, human, scopes, token.id, in_browser, is_owner
+        )
         if len(self._cache) > MAX_KEPT:
             _, oldest = self._cache.popitem(last=False)
             self._used.pop(oldest.token, None)

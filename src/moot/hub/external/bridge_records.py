@@ -161,11 +161,11 @@ class BridgeRecords:
     async def newest(self, conversation: ConversationId, limit: int) -> list[Message]:
         return await self._core.parts.store.messages(conversation, Page(newest=True, limit=limit))
 
-    def known(self, who: ParticipantId) -> Participant | None:
-        return self._core.directory.known(who)
+    def known(self, participant_id: ParticipantId) -> Participant | None:
+        return self._core.directory.known(participant_id)
 
-    def name(self, who: ParticipantId) -> str:
-        return self._core.directory.name(who)
+    def name(self, participant_id: ParticipantId) -> str:
+        return self._core.directory.name(participant_id)
 
     # --- writing -------------------------------------------------------------------------------------------
 

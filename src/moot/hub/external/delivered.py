@@ -80,6 +80,6 @@ def handovers_of(home: Home, agent: Participant) -> HandoverFile:
     return HandoverFile(home.run / "hooks" / f"{agent.id}.json", session_of(agent))
 
 
-def session_of(who: Participant) -> int:
+def session_of(participant: Participant) -> int:
     """What tells one session of an agent from the next; 0 for those that have no process of ours."""
-    return who.config.pid
+    return participant.config.pid

@@ -37,7 +37,7 @@ MAX_UNREAD = 10_000
 class CheckRequest(Struct, frozen=True):
     """Who asks, for how much, and what they were given before."""
 
-    who: ParticipantId
+    participant: ParticipantId
     limit: int = 50
     handed: tuple[str, ...] | None = None
     anew: bool = True
@@ -49,9 +49,11 @@ class CheckRequest(Struct, frozen=True):
 
 
 def check_request(
-    who: ParticipantId, limit: int, handed: Sequence[str] | None, held: Sequence[str]
+    participant_id: ParticipantId, limit: int, handed: Sequence[str] | None, held: Sequence[str]
 ) -> CheckRequest:
-    return CheckRequest(who, max(1, limit), None if handed is None else tuple(handed), held=_turn_ids(held))
+    return CheckRequest(
+        participant_id, max(1, limit), None if handed is None else tuple(handed), held=_turn_ids(held)
+    )
 
 
 async def check(core: Core, request: CheckRequest) -> shapes.Handed:
@@ -61,14 +63,14 @@ async def check(core: Core, request: CheckRequest) -> shapes.Handed:
 
 async def hand_out(core: Core, request: CheckRequest) -> shapes.Handed:
     """As `check`, but without noting it as delivered: the caller confirms that later."""
-    who = core.directory.known(request.who)
-    if who is None:
-        raise NotFound(f"nobody is called {request.who}", what="agent", ref=request.who)
-    if who.kind is Kind.HUMAN:
+    participant = core.directory.known(request.participant)
+    if participant is None:
+        raise NotFound(f"nobody is called {request.participant}", what="agent", ref=request.participant)
+    if participant.kind is Kind.HUMAN:
         return await _to_a_person(core, request)
-    if who.kind is not Kind.EXTERNAL:
+    if participant.kind is not Kind.EXTERNAL:
         raise NotPermitted(
-            f"{who.name} is run by this hub and gets its messages in its turns",
+            f"{participant.name} is run by this hub and gets its messages in its turns",
             detail="only outside agents and people fetch their messages",
         )
     return await _to_an_agent(core, request)
@@ -77,14 +79,14 @@ async def hand_out(core: Core, request: CheckRequest) -> shapes.Handed:
 async def wait(core: Core, request: CheckRequest, seconds: float) -> shapes.Handed:
     """As `check`, but waits until there is something; empty after the timeout."""
     handed = await check(core, request)
-    who = core.directory.known(request.who)
-    if handed.handed or who is None or who.kind is not Kind.EXTERNAL:
+    participant = core.directory.known(request.participant)
+    if handed.handed or participant is None or participant.kind is not Kind.EXTERNAL:
         return handed
     await core.watch()
     seconds = max(0.0, min(seconds, MAX_SECONDS))
     again = structs.replace(request, handed=(), anew=False)
     end = asyncio.get_running_loop().time() + seconds
-    async with core.sessions.waiting(request.who, seconds) as woken:
+    async with core.sessions.waiting(request.participant, seconds) as woken:
         while not (handed := await _whole(core, again)).handed and not core.sessions.dismissed:
             try:
                 async with asyncio.timeout_at(end):
@@ -101,16 +103,18 @@ async def _whole(core: Core, request: CheckRequest) -> shapes.Handed:
     try:
         return await asyncio.shield(taking)
     except asyncio.CancelledError:
-        core.spawn(_given_back(core, request.who, taking))
+        core.spawn(_given_back(core, request.participant, taking))
         raise
 
 
-async def _given_back(core: Core, who: ParticipantId, taking: "asyncio.Future[shapes.Handed]") -> None:
+async def _given_back(
+    core: Core, participant_id: ParticipantId, taking: "asyncio.Future[shapes.Handed]"
+) -> None:
     for number in _turn_ids((await taking).handed):
         turn = await core.parts.store.turn(number)
         if turn is not None and turn.state is TurnState.RUNNING:
             with suppress(Stale):
-                await give_back(core, who, turn)
+                await give_back(core, participant_id, turn)
 
 
 # --- outside agents --------------------------------------------------------------------------------------
@@ -128,16 +132,18 @@ async def _check_out(core: Core, request: CheckRequest) -> shapes.Handed:
     waiting, more = await _fitting(core, request)
     handed = None if request.handed is None else _turn_ids(request.handed)
     if handed is not None and request.anew and not request.by_hook:
-        handed += _turn_ids(_handed_by_hooks(core, request.who))
+        handed += _turn_ids(_handed_by_hooks(core, request.participant))
     turns: tuple[Turn, ...] = await core.do(
-        checking, Check(request.who, waiting, handed, request.anew, request.held)
+        checking, Check(request.participant, waiting, handed, request.anew, request.held)
     )
     messages: list[Message] = []
     earlier: list[str] = []
     for turn in turns:
         page = Page(turn.lo, turn.hi + 1, request.limit + 1, newest=True)
         unread = [
-            m for m in await core.parts.store.messages(turn.conversation, page) if m.is_for(request.who)
+            m
+            for m in await core.parts.store.messages(turn.conversation, page)
+            if m.is_for(request.participant)
         ]
         if len(unread) > request.limit:
             earlier.append(address(turn.conversation, turn.lo))
@@ -158,11 +164,13 @@ async def _fitting(core: Core, request: CheckRequest) -> tuple[tuple[TurnId, ...
     store = core.parts.store
     chosen: list[TurnId] = []
     size = left = 0
-    for turn in await store.turns(agent=request.who, states=tuple(CLAIMABLE)):
+    for turn in await store.turns(agent=request.participant, states=tuple(CLAIMABLE)):
         conversation = await store.conversation(turn.conversation)
         if conversation is None:
             continue
-        [cursor] = [m.cursor for m in await store.members(turn.conversation) if m.participant == request.who]
+        [cursor] = [
+            m.cursor for m in await store.members(turn.conversation) if m.participant == request.participant
+        ]
         unread = conversation.head - cursor
         if chosen and size + unread > request.limit:
             left += unread
@@ -174,15 +182,15 @@ async def _fitting(core: Core, request: CheckRequest) -> tuple[tuple[TurnId, ...
 
 def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
     """What hooks of the same session delivered: the model that asks has read it."""
-    who = core.directory.known(agent)
-    return () if who is None else handovers_of(core.parts.home, who).read().handed
+    participant = core.directory.known(agent)
+    return () if participant is None else handovers_of(core.parts.home, participant).read().handed
 
 
 def _note(core: Core, request: CheckRequest, handed: shapes.Handed) -> shapes.Handed:
     """Note it for hooks of the same session, so that they do not deliver it again."""
-    who = core.directory.known(request.who)
-    if handed.handed and who is not None and who.kind is Kind.EXTERNAL:
-        handovers_of(core.parts.home, who).note_asked(handed.handed)
+    participant = core.directory.known(request.participant)
+    if handed.handed and participant is not None and participant.kind is Kind.EXTERNAL:
+        handovers_of(core.parts.home, participant).note_asked(handed.handed)
     return handed
 
 
@@ -233,8 +241,8 @@ async def _to_a_person(core: Core, request: CheckRequest) -> shapes.Handed:
     for place in request.handed or ():
         with suppress(BadValue, NotFound):  # ids that were never given to it are ignored
             conversation, seq = located(place)
-            await core.do(mark, mark.MarkRead(request.who, conversation, seq))
-    unread = await inbox(core, request.who, unread=True, limit=MAX_UNREAD)
+            await core.do(mark, mark.MarkRead(request.participant, conversation, seq))
+    unread = await inbox(core, request.participant, unread=True, limit=MAX_UNREAD)
     messages = [one.message for one in unread[: request.limit]]
     newest = {message.conversation: message.id for message in messages}
     left = len(unread) - len(messages)

@@ -25,23 +25,25 @@ from moot.model.turn import OPEN
 MOMENTS: Final = ("Stop", "UserPromptSubmit", "SessionStart")
 
 
-async def moment(core: Core, who: Participant, event: str, *, again: bool, limit: int) -> shapes.Hooked:
+async def moment(
+    core: Core, participant: Participant, event: str, *, again: bool, limit: int
+) -> shapes.Hooked:
     """`again`: a hook has already extended this turn, so nothing more is added to it."""
     if event not in MOMENTS:
         raise BadValue(f'unknown session event "{event}"', detail=f"events are {', '.join(MOMENTS)}")
-    handovers = handovers_of(core.parts.home, who)
+    handovers = handovers_of(core.parts.home, participant)
     if event == "SessionStart":
         handovers.begin()
-        open_turns = await core.parts.store.turns(agent=who.id, states=tuple(OPEN))
-        return shapes.Hooked(who.name, len(open_turns), first=True)
+        open_turns = await core.parts.store.turns(agent=participant.id, states=tuple(OPEN))
+        return shapes.Hooked(participant.name, len(open_turns), first=True)
     # A turn that ends was not broken off: it has read what it began with, or went on with.
     before = handovers.taken() if event == "Stop" else handovers.read()
     if event == "Stop" and again:
-        return shapes.Hooked(who.name)
-    handed = await handover.hand_out(core, CheckRequest(who.id, limit, before.read, by_hook=True))
-    return shapes.Hooked(who.name, found=handed, first=not before.greeted)
+        return shapes.Hooked(participant.name)
+    handed = await handover.hand_out(core, CheckRequest(participant.id, limit, before.read, by_hook=True))
+    return shapes.Hooked(participant.name, found=handed, first=not before.greeted)
 
 
-def note_spoken(core: Core, who: Participant, handed: Sequence[str]) -> None:
+def note_spoken(core: Core, participant: Participant, handed: Sequence[str]) -> None:
     """A hook has written to its client what it was given."""
-    handovers_of(core.parts.home, who).note_spoken(tuple(handed))
+    handovers_of(core.parts.home, participant).note_spoken(tuple(handed))

@@ -23,29 +23,29 @@ MAX_ERROR_CHARACTERS = 2000
 
 def its_own(core: Core, me: ParticipantId, turn: Turn) -> Participant:
     """The caller, if the turn is its own and it is an outside agent."""
-    who = core.directory.known(me)
-    if who is None or turn.agent != me:
+    participant = core.directory.known(me)
+    if participant is None or turn.agent != me:
         raise NotPermitted(f"turn {turn.id} belongs to {core.directory.name(turn.agent)}, not to you")
-    if who.kind is not Kind.EXTERNAL:
+    if participant.kind is not Kind.EXTERNAL:
         raise NotPermitted(
-            f"{who.name} is run by this hub, and its host ends its turns",
+            f"{participant.name} is run by this hub, and its host ends its turns",
             detail="only outside agents end their own turns",
         )
-    return who
+    return participant
 
 
 async def view(core: Core, me: ParticipantId, turn: Turn, messages: int, tokens: int) -> shapes.View:
     """What an agent sees in a turn it has open. A row of moot.toml says how much, else the caller."""
-    who = its_own(core, me, turn)
+    participant = its_own(core, me, turn)
     if turn.state is not TurnState.RUNNING:
         raise Stale(f"turn {turn.id} is no longer yours: it is {turn.state}")
-    row = next((row for row in core.parts.settings.agents if row.name == who.name), None)
+    row = next((row for row in core.parts.settings.agents if row.name == participant.name), None)
     size = (
         Size(max(1, messages), max(1, tokens))
         if row is None
         else Size(row.context_messages, row.context_tokens)
     )
-    turn_view = await core.context.view(turn, who, size)
+    turn_view = await core.context.view(turn, participant, size)
     frames = core.context.frames(turn.conversation)
     return shapes.View(
         turn=shapes.Turn.of(turn, core.directory.name),

@@ -52,37 +52,37 @@ class Attendance:
         """Two sessions in one folder are two agents while both are there."""
         place = (command.client, command.folder)
         taken = [
-            who.id
-            for who in await self._parts.store.participants()
-            if (who.config.client, who.config.folder) == place
-            and (who.id in self._sessions or self._alive_elsewhere(who, command.pid))
+            participant.id
+            for participant in await self._parts.store.participants()
+            if (participant.config.client, participant.config.folder) == place
+            and (participant.id in self._sessions or self._alive_elsewhere(participant, command.pid))
         ]
         return structs.replace(command, taken=tuple(taken), machine=self._parts.presence.machine)
 
-    def _alive_elsewhere(self, who: Participant, pid: int) -> bool:
+    def _alive_elsewhere(self, participant: Participant, pid: int) -> bool:
         """Whether another process speaks for it, which is alive and whose session has not expired."""
-        other, machine = who.config.pid, who.config.machine
-        if other in (0, pid) or who.reachable(self._parts.clock.now()) is Reach.AWAY:
+        other, machine = participant.config.pid, participant.config.machine
+        if other in (0, pid) or participant.reachable(self._parts.clock.now()) is Reach.AWAY:
             return False
         return self._parts.presence.may_run(other, machine)
 
     @asynccontextmanager
-    async def session(self, who: Participant, sign: Sign, pid: int) -> AsyncIterator[None]:
+    async def session(self, participant: Participant, sign: Sign, pid: int) -> AsyncIterator[None]:
         """While the block lasts, signs of life are given for an outside agent."""
-        if who.kind is not Kind.EXTERNAL:
+        if participant.kind is not Kind.EXTERNAL:
             yield
             return
-        self._sessions.setdefault(who.id, []).append(sign)
+        self._sessions.setdefault(participant.id, []).append(sign)
         if not self._beats:
             self._beats = True
             self._spawn(self._beat())
         try:
             yield
         finally:
-            self._sessions[who.id].remove(sign)
-            if not self._sessions[who.id]:
-                del self._sessions[who.id]
-                await self._parts.store.transact(depart, depart.Depart(who.id, pid))
+            self._sessions[participant.id].remove(sign)
+            if not self._sessions[participant.id]:
+                del self._sessions[participant.id]
+                await self._parts.store.transact(depart, depart.Depart(participant.id, pid))
 
     async def _beat(self) -> None:
         clock = self._parts.clock
@@ -96,12 +96,15 @@ class Attendance:
             except MootError as trouble:
                 log.warning("heartbeat failed", action="heartbeat_failed", error=str(trouble))
 
-    def seen(self, who: ParticipantId, door: str, reach: Reach = Reach.ON_DEMAND) -> None:
+    def seen(self, participant_id: ParticipantId, door: str, reach: Reach = Reach.ON_DEMAND) -> None:
         """Note a request without a session, at most every now and then."""
         now = self._parts.clock.now()
-        if who not in self._sessions and now >= self._seen.get(who, 0.0) + SEEN_EVERY_SECONDS:
-            self._seen[who] = now
-            self._spawn(self.sign(Sign(who, reach, SEEN_SECONDS, door)))
+        if (
+            participant_id not in self._sessions
+            and now >= self._seen.get(participant_id, 0.0) + SEEN_EVERY_SECONDS
+        ):
+            self._seen[participant_id] = now
+            self._spawn(self.sign(Sign(participant_id, reach, SEEN_SECONDS, door)))
 
     async def sign(self, sign: Sign) -> None:
         await self._parts.store.transact(heartbeat, heartbeat.Heartbeat((sign,)))
@@ -110,7 +113,9 @@ class Attendance:
         """Lower the reach of participants whose lease has expired."""
         now = self._parts.clock.now()
         lapsed = tuple(
-            who.id for who in await self._parts.store.participants() if lower_reach.has_lapsed(who, now)
+            participant.id
+            for participant in await self._parts.store.participants()
+            if lower_reach.has_lapsed(participant, now)
         )
         if lapsed:
             await self._parts.store.transact(lower_reach, lower_reach.LowerReach(lapsed))
@@ -134,19 +139,19 @@ class Attendance:
                 woken.set()
 
     @asynccontextmanager
-    async def waiting(self, who: ParticipantId, seconds: float) -> AsyncIterator[asyncio.Event]:
+    async def waiting(self, participant_id: ParticipantId, seconds: float) -> AsyncIterator[asyncio.Event]:
         """For the block somebody is `live`; the event is set whenever something may wait for it."""
         woken = asyncio.Event()
-        self._waits.setdefault(who, set()).add(woken)
+        self._waits.setdefault(participant_id, set()).add(woken)
         try:
             until = self._parts.clock.now() + seconds + REACH_SECONDS
-            await self._parts.store.transact(wait, wait.WaitUntil(who, until))
+            await self._parts.store.transact(wait, wait.WaitUntil(participant_id, until))
             yield woken
         finally:
-            self._waits[who].discard(woken)
-            if not self._waits[who]:
-                del self._waits[who]
-                self._spawn(self._parts.store.transact(wait, wait.WaitUntil(who, 0.0)))
+            self._waits[participant_id].discard(woken)
+            if not self._waits[participant_id]:
+                del self._waits[participant_id]
+                self._spawn(self._parts.store.transact(wait, wait.WaitUntil(participant_id, 0.0)))
 
 
 def arrival(door: str, whence: JsonObject) -> Arrive:

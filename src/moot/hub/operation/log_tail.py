@@ -18,11 +18,13 @@ async def last_lines(core: Core, agent: str | None, lines: int) -> shapes.LogTai
         paths, missing = [home.logs / "hub.log"], "the hub has no log: it does not run in the background"
         fix: tuple[Hint, ...] = ()
     else:
-        who = await core.directory.participant(agent)
-        paths = [home.log_of(name) for name in (who.name, *who.aliases, *names_of(who))]
+        participant = await core.directory.participant(agent)
+        paths = [
+            home.log_of(name) for name in (participant.name, *participant.aliases, *names_of(participant))
+        ]
         missing, fix = (
-            f"{who.name} has no log: it has never run as a daemon",
-            (Hint(Act.START_AGENT, agent=who.name),),
+            f"{participant.name} has no log: it has never run as a daemon",
+            (Hint(Act.START_AGENT, agent=participant.name),),
         )
     for path in paths:
         try:

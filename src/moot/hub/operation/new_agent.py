@@ -36,23 +36,25 @@ async def add(core: Core, name: str, *, role: str, brain: str) -> None:
     except MootError:  # a refusal changes nothing
         await asyncio.to_thread(take_back)
         raise
-    who = await core.directory.participant(name)
+    participant = await core.directory.participant(name)
     user = core.parts.settings.hub.user
-    await asyncio.to_thread(write_workspace, home.agents / who.id, StarterAgent(name, role, brain), user)
+    await asyncio.to_thread(
+        write_workspace, home.agents / participant.id, StarterAgent(name, role, brain), user
+    )
 
 
 async def _check_name(core: Core, name: str) -> None:
     """Who has the name, or had it, is not made anew; an agent that was taken out of the file comes back."""
-    for who in await core.parts.store.participants():
-        if name in who.aliases:
+    for participant in await core.parts.store.participants():
+        if name in participant.aliases:
             raise BadName(
-                f'a new agent cannot be called "{name}": that is a former name of {who.name}',
+                f'a new agent cannot be called "{name}": that is a former name of {participant.name}',
                 detail="former names stay reserved, so that old messages keep their author",
                 problem="taken",
             )
-        if who.name == name and who.listed and who.kind is not Kind.AGENT:
+        if participant.name == name and participant.listed and participant.kind is not Kind.AGENT:
             raise Conflict(
-                f"{name} already exists, as {who.kind.value}",
+                f"{name} already exists, as {participant.kind.value}",
                 fix=(Hint(Act.SHOW_AGENT, agent=name),),
                 agent=name,
             )

@@ -49,7 +49,7 @@ class SeenPlaces(Struct, frozen=True):
 
 async def now(core: Core, me: ParticipantId, limit: int) -> shapes.Now:
     places = await _places(core, me)
-    people = [who for who in await core.parts.store.participants() if who.listed]
+    people = [participant for participant in await core.parts.store.participants() if participant.listed]
     agents = await all_shaped(core, people)
     known = {agent.name: agent for agent in agents}
     turns = [shapes.Turn.of(turn, core.directory.name) for turn in await core.parts.store.turns()]
@@ -260,8 +260,8 @@ async def _way_back(core: Core, agent: shapes.Agent) -> list[Way]:
     rows = {row.name for row in core.parts.settings.agents if runs_here(row.brain)}
     if not rows.isdisjoint((agent.name, *agent.aliases)):
         return [Hint(Act.START_AGENT, agent=agent.name)]
-    who = await core.parts.store.participant(agent.id)
-    client = (who.config.client or "") if who is not None else ""
+    participant = await core.parts.store.participant(agent.id)
+    client = (participant.config.client or "") if participant is not None else ""
     return [Hint(Act.WAKE_CLIENT, provider=client)] if client in WAKEABLE else []
 
 

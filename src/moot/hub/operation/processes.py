@@ -24,62 +24,72 @@ PING_SECONDS = 5.0
 
 
 async def start(core: Core, name: str) -> None:
-    who = await core.directory.addressee(name)
-    row = _row(core, who)
-    if who.present(core.parts.clock.now()):
-        raise Conflict(f"{who.name} is already running", fix=(Hint(Act.STOP_AGENT, agent=who.name),))
-    if core.hosted_rows is None or not await core.hosted_rows.resume(row, who):
+    participant = await core.directory.addressee(name)
+    row = _row(core, participant)
+    if participant.present(core.parts.clock.now()):
+        raise Conflict(
+            f"{participant.name} is already running", fix=(Hint(Act.STOP_AGENT, agent=participant.name),)
+        )
+    if core.hosted_rows is None or not await core.hosted_rows.resume(row, participant):
         await daemons.start(core.parts.home, row.name)
     await core.parts.log.catch_up()
 
 
 async def stop(core: Core, name: str) -> None:
-    who = await core.directory.participant(name)
+    participant = await core.directory.participant(name)
     home = core.parts.home
-    for called in names_of(who):
+    for called in names_of(participant):
         if daemons.running(home, called) is not None:
             await daemons.stop(home, called)
             await core.parts.log.catch_up()
             return
-    if core.hosted_rows is not None and await core.hosted_rows.stop(who.id):
+    if core.hosted_rows is not None and await core.hosted_rows.stop(participant.id):
         return
-    if who.present(core.parts.clock.now()):
+    if participant.present(core.parts.clock.now()):
         raise NotPermitted(
-            f"{who.name} is run by another program",
+            f"{participant.name} is run by another program",
             detail="only agents of moot.toml can be stopped from here",
             fix=("end that program",),
         )
-    raise NotFound(f"{who.name} is not running", fix=(Hint(Act.START_AGENT, agent=who.name),), ref=who.name)
+    raise NotFound(
+        f"{participant.name} is not running",
+        fix=(Hint(Act.START_AGENT, agent=participant.name),),
+        ref=participant.name,
+    )
 
 
-def _row(core: Core, who: Participant) -> AgentSettings:
-    row = next((row for row in core.parts.settings.agents if row.name in names_of(who)), None)
+def _row(core: Core, participant: Participant) -> AgentSettings:
+    row = next((row for row in core.parts.settings.agents if row.name in names_of(participant)), None)
     if row is None:
         raise NotPermitted(
-            f"{who.name} is not in moot.toml",
+            f"{participant.name} is not in moot.toml",
             detail="agents that a program hosts, and outside agents, are started by their own programs",
             fix=("start the program that runs it",),
         )
     if not runs_here(row.brain):
-        raise NotPermitted(f'{who.name} has the brain "{row.brain}", which this hub cannot run')
+        raise NotPermitted(f'{participant.name} has the brain "{row.brain}", which this hub cannot run')
     return row
 
 
 async def ping(core: Core, name: str) -> shapes.PingedAgent:
-    who = await core.directory.participant(name)
+    participant = await core.directory.participant(name)
     now = core.parts.clock.now()
     hosts = await core.parts.store.hosts()
-    socket = next((host.socket for host in hosts if host.id == who.host and host.lease_until > now), "")
+    socket = next(
+        (host.socket for host in hosts if host.id == participant.host and host.lease_until > now), ""
+    )
     started = time.perf_counter()
     pong = await ask(Path(socket), {"ping": os.getpid()}, PING_SECONDS) if socket else None
-    reach = who.reachable(now).value
-    is_external = who.kind is Kind.EXTERNAL
+    reach = participant.reachable(now).value
+    is_external = participant.kind is Kind.EXTERNAL
     return shapes.PingedAgent(
-        agent=who.name,
+        agent=participant.name,
         known=True,
         reachability=reach,
-        kind=who.kind.value,
-        woken=reach == "live" if is_external else pong is not None and who.name in pong.get("agents", ()),
+        kind=participant.kind.value,
+        woken=reach == "live"
+        if is_external
+        else pong is not None and participant.name in pong.get("agents", ()),
         pid=pong.get("pid") if pong else None,
         milliseconds=round((time.perf_counter() - started) * 1000, 2) if pong else None,
     )

@@ -16,14 +16,14 @@ from moot.model.participant import Kind, Participant
 
 
 async def listed(core: Core, name: str) -> list[shapes.RoleFile]:
-    who = await _agent(core, name)
-    return [_read(core, who, file) for file in FILES]
+    agent = await _agent(core, name)
+    return [_read(core, agent, file) for file in FILES]
 
 
 async def written(
     core: Core, me: ParticipantId, name: str, file: str, *, text: str, version: str | None
 ) -> shapes.RoleFile:
-    who = await _agent(core, name)
+    agent = await _agent(core, name)
     if file not in FILES:
         raise NotFound(
             f'there is no role file "{file[:60]}"', detail=f"files are {', '.join(FILES)}", ref=file
@@ -31,39 +31,39 @@ async def written(
     content = text.encode()
     if len(content) > MAX_BYTES:
         raise BadText(f"{file} would have {len(content)} bytes", detail=f"at most {MAX_BYTES} are read")
-    before = _read(core, who, file)
+    before = _read(core, agent, file)
     if version is not None and version != before.version:
         raise Conflict(
-            f"{file} of {who.name} was changed meanwhile",
+            f"{file} of {agent.name} was changed meanwhile",
             fix=("read it again and merge your change",),
             current_text=before.text,
             current_version=before.version,
             your_text=text,
         )
-    path = core.parts.home.agents / who.id / file
+    path = core.parts.home.agents / agent.id / file
     try:
-        files.replace_below(core.parts.home.path, (core.parts.home.agents.name, who.id, file), content)
+        files.replace_below(core.parts.home.path, (core.parts.home.agents.name, agent.id, file), content)
     except OSError as error:
         raise files.refused(path, error, file) from None
-    order = edit_participant.EditParticipant(who.id, author=me, file=file)
+    order = edit_participant.EditParticipant(agent.id, author=me, file=file)
     await core.do(edit_participant, order)
-    return _read(core, who, file)
+    return _read(core, agent, file)
 
 
 async def _agent(core: Core, name: str) -> Participant:
-    who = await core.directory.participant(name)
-    if who.kind is not Kind.AGENT:
-        raise NotPermitted(f"{who.name} has no role files: only agents that Moot runs have")
-    return who
+    participant = await core.directory.participant(name)
+    if participant.kind is not Kind.AGENT:
+        raise NotPermitted(f"{participant.name} has no role files: only agents that Moot runs have")
+    return participant
 
 
-def _read(core: Core, who: Participant, file: str) -> shapes.RoleFile:
+def _read(core: Core, participant: Participant, file: str) -> shapes.RoleFile:
     home = core.parts.home
     try:
-        raw = files.read_below(home.path, (home.agents.name, who.id, file), MAX_BYTES)
+        raw = files.read_below(home.path, (home.agents.name, participant.id, file), MAX_BYTES)
     except FileNotFoundError:
         raw = b""
     except OSError as error:
-        raise files.refused(home.agents / who.id / file, error, file) from None
+        raise files.refused(home.agents / participant.id / file, error, file) from None
     version = sha256(raw).hexdigest()[:16] if raw else ""
     return shapes.RoleFile(file, raw.decode("utf-8", "replace"), version)

@@ -68,16 +68,16 @@ class HostedRows:
         await self._host.let_go([id])
         return True
 
-    async def resume(self, row: AgentSettings, who: Participant) -> bool:
+    async def resume(self, row: AgentSettings, participant: Participant) -> bool:
         """Run an agent again that was stopped here; False if it was not."""
-        if who.id not in self._stopped:
+        if participant.id not in self._stopped:
             return False
         specs, broken = loaded([row], self._home)
         if broken:
             raise BadValue(broken[0].text, fix=broken[0].fix)
-        await self._start(specs, {row.name: who})
-        self._stopped.discard(who.id)
-        self._rows[who.id] = row
+        await self._start(specs, {row.name: participant})
+        self._stopped.discard(participant.id)
+        self._rows[participant.id] = row
         return True
 
     def left_to_daemons(self, names: Sequence[str]) -> list[str]:
@@ -86,6 +86,6 @@ class HostedRows:
         return [name for name in names if name in apart]
 
 
-def _names(who: Participant) -> set[str]:
+def _names(participant: Participant) -> set[str]:
     """A daemon runs under the name that its agent had when it was started."""
-    return {who.name, *who.aliases}
+    return {participant.name, *participant.aliases}

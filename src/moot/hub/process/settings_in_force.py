@@ -251,7 +251,12 @@ class SettingsInForce:
     async def _known(self) -> set[str]:
         """All names that somebody has."""
         people = await self._core.parts.store.participants()
-        return {name for who in people if not who.removed for name in (who.id, who.name, *who.aliases)}
+        return {
+            name
+            for participant in people
+            if not participant.removed
+            for name in (participant.id, participant.name, *participant.aliases)
+        }
 
     async def _sync(
         self, file: SettingsFile, *, dry: bool = False, coming: tuple[Participant, ...] = ()
@@ -305,9 +310,9 @@ def _setting_changes(
         yield ConfigChange("agent", name, "removed", f"{name} is no longer run; its messages stay")
 
 
-def _former_name(who: Participant, rows: Iterable[str]) -> str:
+def _former_name(participant: Participant, rows: Iterable[str]) -> str:
     """The name under which the file described it before."""
-    return next((name for name in rows if name in (who.id, *who.aliases)), "")
+    return next((name for name in rows if name in (participant.id, *participant.aliases)), "")
 
 
 def _is_blank(file: SettingsFile) -> bool:

@@ -73,37 +73,39 @@ class SpawnedAgents:
             settings, home = self._core.parts.settings, self._core.parts.home
             by_name: dict[str, Participant] = {}
             rows = []
-            for record, who in await self._living():
+            for record, agent in await self._living():
                 template = settings.templates.get(record.template)
                 if template is None:
-                    log.warning("its template is gone", action="spawn_without_template", agent=who.name)
-                elif more := await self._beyond(record, who):
-                    log.warning(f"{who.name}: {TOO_MUCH}", action="spawn_beyond_rights", detail=more)
-                elif not self._runs(who.id) and not who.present(self._core.parts.clock.now()):
+                    log.warning("its template is gone", action="spawn_without_template", agent=agent.name)
+                elif more := await self._beyond(record, agent):
+                    log.warning(f"{agent.name}: {TOO_MUCH}", action="spawn_beyond_rights", detail=more)
+                elif not self._runs(agent.id) and not agent.present(self._core.parts.clock.now()):
                     try:
                         place = await self._place(record, template)
                     except BadValue as trouble:
                         await self._give_up(record, trouble)
                         continue
-                    by_name[who.name] = who
-                    rows.append(row_of(template, who.name, place))
+                    by_name[agent.name] = agent
+                    rows.append(row_of(template, agent.name, place))
             specs, broken = loaded(rows, home)
             for one in broken:
                 log.warning(one.text, action="spawn_cannot_run")
             records = await self._core.parts.store.records(SPAWNED.all())
-            people = {who.id: who for who in await self._core.parts.store.participants()}
+            people = {
+                participant.id: participant for participant in await self._core.parts.store.participants()
+            }
             specs = [
                 structs.replace(one, budgets_above=self._budgets_above(by_name[one.name].id, records, people))
                 for one in specs
             ]
             await self._start(specs, by_name)
 
-    async def _beyond(self, record: SpawnRecord, who: Participant) -> list[str]:
+    async def _beyond(self, record: SpawnRecord, participant: Participant) -> list[str]:
         """The rights it has by the current moot.toml that its spawner has not."""
         settings, store = self._core.parts.settings, self._core.parts.store
         above = await store.participant(record.by)
         records = await store.records(SPAWNED.all())
-        own = row_behind(settings, who, records)
+        own = row_behind(settings, participant, records)
         theirs = row_behind(settings, above, records) if above is not None and above.speaks_in_turns else None
         return beyond(own, theirs) if own is not None and theirs is not None else []
 
@@ -122,7 +124,7 @@ class SpawnedAgents:
 
         def budgets() -> Mapping[ParticipantId, AgentBudget]:
             settings = self._core.parts.settings
-            rows = {who.id: row_behind(settings, who, records) for who in above}
+            rows = {participant.id: row_behind(settings, participant, records) for participant in above}
             return {
                 id: AgentBudget() if row is None else AgentBudget(row.budget_usd, row.budget_tokens)
                 for id, row in rows.items()
@@ -166,9 +168,9 @@ class SpawnedAgents:
             return True
         home = self._core.parts.home
         others = [
-            home.folder(who.project)
-            for who in await self._core.parts.store.participants()
-            if who.listed and who.id != record.agent and who.project not in ("", HERE)
+            home.folder(participant.project)
+            for participant in await self._core.parts.store.participants()
+            if participant.listed and participant.id != record.agent and participant.project not in ("", HERE)
         ]
         return can_write(template) and any(place.is_relative_to(top) for place in others)
 
@@ -188,7 +190,7 @@ class SpawnedAgents:
         if not records:
             return []
         self._some.set()
-        people = {who.id: who for who in await store.participants()}
+        people = {participant.id: participant for participant in await store.participants()}
         return [(one, people[one.agent]) for one in records if one.lives and one.agent in people]
 
     # --- their end -----------------------------------------------------------------------------------------
@@ -228,8 +230,8 @@ class SpawnedAgents:
             return
         await self.run_all()
         await self._clear_up()
-        for record, who in await self._living():
-            if reason := await self._reason(record, who):
+        for record, agent in await self._living():
+            if reason := await self._reason(record, agent):
                 with suppress(MootError):  # the next look tries again
                     await retired(self._core, record, record.by, reason)
         if not await self._core.parts.store.records(SPAWNED.all()) and not self._kept:
@@ -257,36 +259,36 @@ class SpawnedAgents:
             if left is not None:
                 self._kept[agent] = now
 
-    async def _reason(self, record: SpawnRecord, who: Participant) -> str:
+    async def _reason(self, record: SpawnRecord, participant: Participant) -> str:
         """Why it is to go; empty where it stays."""
         store, now = self._core.parts.store, self._core.parts.clock.now()
         if record.until and record.until <= now:
             return TIME_IS_UP
-        if await self._beyond(record, who):
+        if await self._beyond(record, participant):
             return TOO_MUCH
         people = {one.id: one for one in await store.participants()}
         above = people.get(record.by)
         orphan = above is None or above.removed
-        quiet_since = max(record.created_at, who.last_active, await self._last_turn(who.id))
+        quiet_since = max(record.created_at, participant.last_active, await self._last_turn(participant.id))
         idle = bool(record.idle_seconds) and quiet_since + record.idle_seconds <= now
         if not orphan and not idle:
             return ""
-        if await self._is_busy(who.id):
+        if await self._is_busy(participant.id):
             return ""
         return ORPHANED if orphan else IDLE
 
-    async def _last_turn(self, who: ParticipantId) -> float:
-        turns = await self._core.parts.store.turns(agent=who, limit=20)
+    async def _last_turn(self, participant_id: ParticipantId) -> float:
+        turns = await self._core.parts.store.turns(agent=participant_id, limit=20)
         return max((max(turn.ended_at, turn.created_at) for turn in turns), default=0.0)
 
-    async def _is_busy(self, who: ParticipantId) -> bool:
+    async def _is_busy(self, participant_id: ParticipantId) -> bool:
         """Whether it has something to do, or waits for what it gave others to do."""
         store = self._core.parts.store
-        if await store.turns(agent=who, states=tuple(OPEN), limit=1):
+        if await store.turns(agent=participant_id, states=tuple(OPEN), limit=1):
             return True
         tasks = [
-            *await store.records(TASKS.where(open_to=who)),
-            *await store.records(TASKS.where(open_by=who)),
+            *await store.records(TASKS.where(open_to=participant_id)),
+            *await store.records(TASKS.where(open_by=participant_id)),
         ]
         return any(task.is_open for task in tasks)
 
@@ -300,10 +302,10 @@ async def retired(core: Core, record: SpawnRecord, author: ParticipantId, reason
     command = retire.Retire(record.agent, author, reason, link.id if link is not None else "", places)
     for _ in range(TRIES):
         try:
-            who: Participant = await core.do(retire, command)
+            retired_agent: Participant = await core.do(retire, command)
         except BranchesMoved as moved:
             command = structs.replace(command, branches=moved.branches)
         else:
             await core.directory.refresh()
-            return who
+            return retired_agent
     raise NotFound(f"{record.agent} is given work all the time", what="agent", ref=record.agent)

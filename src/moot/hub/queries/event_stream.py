@@ -61,12 +61,14 @@ async def occurrences(
     """What happens from an event on, or from now on: of one conversation, by one agent, of some types."""
     chosen = frozenset(types)  # what is no list of types is refused now, not when something happens
     where = (await core.directory.conversation(conversation)).id if conversation else None
-    who = (await core.directory.participant(agent)).id if agent else None
+    participant_id = (await core.directory.participant(agent)).id if agent else None
     await core.watch()
     subscription = core.parts.log.subscribe(after, where)
     try:
         async for event in subscription:
-            concerns = (who is None or event.by == who) and (not chosen or event.type in chosen)
+            concerns = (participant_id is None or event.by == participant_id) and (
+                not chosen or event.type in chosen
+            )
             if not concerns and event.type != RESET:
                 continue
             yield event
@@ -147,14 +149,14 @@ async def _record(core: Core, event: Event, body: JsonObject) -> JsonObject:
 async def _at_work(core: Core, id: ParticipantId, body: JsonObject) -> JsonObject:
     """What an agent is doing, as its host reported it. Why its last turn failed may quote a conversation, so it is
     left out."""
-    who = await core.parts.store.participant(id)
-    if who is None:
+    agent = await core.parts.store.participant(id)
+    if agent is None:
         return {}
     try:
         doing = convert(body["activity"], Activity) if "activity" in body else None
     except ValidationError:  # a host of another version: then what the store says
         doing = None
-    fields = without_brain(await at_work(core, who, doing))
+    fields = without_brain(await at_work(core, agent, doing))
     if fields["activity"]["state"] == "error":
         fields["activity"]["label"] = "error"
     return fields
@@ -180,8 +182,8 @@ async def _note(core: Core, body: JsonObject) -> JsonObject:
 
 async def _agent(core: Core, id: ParticipantId) -> JsonObject:
     """An agent without its brain: everybody gets the same event, and that is the owner's to know."""
-    who = await core.parts.store.participant(id)
-    return without_brain(await shaped(core, who)) if who is not None else {}
+    agent = await core.parts.store.participant(id)
+    return without_brain(await shaped(core, agent)) if agent is not None else {}
 
 
 def without_brain(agent: shapes.Agent) -> JsonObject:

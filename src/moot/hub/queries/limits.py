@@ -88,13 +88,17 @@ async def budgets(
     reports = []
     if whose is None and shared != NO_BUDGET:
         reports.append(_budget(await _spent(core, (Spending(SpendingKind.DAY, "", day),)), shared))
-    for who in await store.participants():
-        row = row_behind(settings, who, records) if who.listed and whose in (None, who.id) else None
+    for participant in await store.participants():
+        row = (
+            row_behind(settings, participant, records)
+            if participant.listed and whose in (None, participant.id)
+            else None
+        )
         own = AgentBudget(row.budget_usd, row.budget_tokens) if row is not None else NO_BUDGET
         if own != NO_BUDGET:
             kinds = (SpendingKind.AGENT, SpendingKind.STARTED)
-            rows = await _spent(core, tuple(Spending(kind, who.id, day) for kind in kinds))
-            reports.append(_budget(rows, own, agent=core.directory.name(who.id)))
+            rows = await _spent(core, tuple(Spending(kind, participant.id, day) for kind in kinds))
+            reports.append(_budget(rows, own, agent=core.directory.name(participant.id)))
     return reports
 
 

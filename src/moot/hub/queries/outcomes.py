@@ -23,11 +23,11 @@ async def of_message(core: Core, conversation: ConversationId, seq: int) -> list
     why = await explained(core, conversation, seq)
     message = await core.parts.store.message(conversation, seq)
     now = core.parts.clock.now()
-    known = {who.name: who for who in core.directory.people()}
+    known = {participant.name: participant for participant in core.directory.people()}
     progress: list[shapes.DeliveryProgress] = []
     for part in why.agents:
         turn = await core.parts.store.turn(TurnId(int(part.turn))) if part.turn else None
-        who = known.get(part.agent)
+        participant = known.get(part.agent)
         progress.append(
             shapes.DeliveryProgress(
                 agent=part.agent,
@@ -35,7 +35,7 @@ async def of_message(core: Core, conversation: ConversationId, seq: int) -> list
                 state=part.state,
                 rule=part.rule,
                 reason=part.reason,
-                reachability=who.reachable(now).value if who is not None else "away",
+                reachability=participant.reachable(now).value if participant is not None else "away",
                 turn=part.turn,
                 stored_at=shapes.when(message.at) if message is not None else None,
                 woken_at=shapes.when(turn.created_at) if turn is not None and turn.started_at else None,

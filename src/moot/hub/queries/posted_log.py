@@ -42,7 +42,7 @@ def _entry(core: Core, message: Message, door: str) -> shapes.AuditEntry:
     names = core.directory.name
     author, owner = names(message.author), message.metadata.get(SPOKEN_BY)
     by = names(owner) if owner else author
-    who = f"{by} for {author}" if owner else author
+    sender = f"{by} for {author}" if owner else author
     at = shapes.when(message.at)
     return shapes.AuditEntry(
         chain=f"conversation:{message.conversation}",
@@ -56,6 +56,6 @@ def _entry(core: Core, message: Message, door: str) -> shapes.AuditEntry:
         detail={},
         count=1,
         last_at=at,
-        sentence=f"{who} posted {message.id} by {door}",
+        sentence=f"{sender} posted {message.id} by {door}",
         hash=message.hash,
     )

@@ -12,9 +12,9 @@ MAX_AVAILABLE = 50
 
 def completed(refusal: NotFound, people: Iterable[Participant], conversations: Sequence[str]) -> NotFound:
     """The same refusal with suggestions. Removed participants are not suggested."""
-    here = [who for who in people if not who.removed]
-    names = [*(who.name for who in here), *conversations]
-    agents = sorted(who.name for who in here if who.speaks_in_turns)
+    here = [participant for participant in people if not participant.removed]
+    names = [*(participant.name for participant in here), *conversations]
+    agents = sorted(participant.name for participant in here if participant.speaks_in_turns)
     known_agents = f"agents here: {', '.join(agents[:MAX_LISTED])}" if agents else "there are no agents yet"
     facts = {key: value for key, value in refusal.facts.items() if key != "available"}
     return NotFound(

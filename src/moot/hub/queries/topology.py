@@ -16,14 +16,16 @@ async def topology(core: Core, me: ParticipantId) -> shapes.Topology:
     store, names = core.parts.store, core.directory.name
     places = {place.participant: place for place in await store.records(POSITIONS.all())}
     people = [
-        who for who in await store.participants() if who.listed or (who.kind is HUMAN and not who.removed)
+        participant
+        for participant in await store.participants()
+        if participant.listed or (participant.kind is HUMAN and not participant.removed)
     ]
     shown = await all_shaped(core, people)
     nodes = [
-        _node(agent if me == core.user else structs.replace(agent, brain=""), places.get(who.id))
-        for who, agent in zip(people, shown, strict=True)
+        _node(agent if me == core.user else structs.replace(agent, brain=""), places.get(participant.id))
+        for participant, agent in zip(people, shown, strict=True)
     ]
-    known = {who.id for who in people}
+    known = {participant.id for participant in people}
     links = [
         shapes.Link.of(link, names, by_id=True)
         for link in await store.records(LINKS.all())

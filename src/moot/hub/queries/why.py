@@ -26,20 +26,20 @@ async def explained(core: Core, conversation: ConversationId, seq: int) -> shape
     speakers = [m for m in await store.members(conversation) if m.speaks]
     rows: list[shapes.Because] = []
     for member in speakers:
-        who = core.directory.known(member.participant)
-        if who is None or member.joined_seq > seq:
+        participant = core.directory.known(member.participant)
+        if participant is None or member.joined_seq > seq:
             continue
-        duty, rule = why.final(message, round_, turns, who.id)
-        turn = why.turn_about(message, turns, who.id) if who.id != message.author else None
-        case = reasons.Case(who, message, where, *in_force, round_, len(speakers))
+        duty, rule = why.final(message, round_, turns, participant.id)
+        turn = why.turn_about(message, turns, participant.id) if participant.id != message.author else None
+        case = reasons.Case(participant, message, where, *in_force, round_, len(speakers))
         wrong = reasons.error(turn) if duty in ASKED else ""
         and_then = f"it {reasons.failure(wrong)}" if wrong else reasons.stage(turn) if duty in ASKED else ""
         rows.append(
             shapes.Because(
-                agent=who.name,
+                agent=participant.name,
                 duty=duty.value,
                 rule=rule.value,
-                reason="; ".join(filter(None, (f"{who.name} {_words(duty, rule, case)}", and_then))),
+                reason="; ".join(filter(None, (f"{participant.name} {_words(duty, rule, case)}", and_then))),
                 state=_state(duty, rule, turn),
                 turn=str(turn.id) if turn else None,
                 error=wrong or None,

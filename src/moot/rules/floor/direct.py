@@ -124,8 +124,8 @@ def release(room: Room, turn: Turn, *, due: bool, present: bool) -> None:
 
 
 def _let_go(room: Room, turn: Turn) -> None:
-    who = room.draft.participant(turn.agent)
-    if not who.present(room.now):
+    agent = room.draft.participant(turn.agent)
+    if not agent.present(room.now):
         seats.owe(room, turn)
     else:
         seats.to_ready(room, turn, room.settings.agent_reply_timeout)

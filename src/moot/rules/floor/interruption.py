@@ -33,10 +33,10 @@ def running_besides(room: Room, author: Participant) -> list[Turn]:
 
 
 def _lets(room: Room, turn: Turn, author: Participant) -> bool:
-    who = room.draft.participant(turn.agent)
-    policy = who.config.on_busy
+    agent = room.draft.participant(turn.agent)
+    policy = agent.config.on_busy
     return policy == "interrupt" or (
-        policy == "interrupt-by-superior" and links.is_above(room.draft.graph, author, who)
+        policy == "interrupt-by-superior" and links.is_above(room.draft.graph, author, agent)
     )
 
 

@@ -201,13 +201,13 @@ def _passed_over(room: Room, member: Member, poll: Poll) -> RuleName | None:
         return None
     if turn is not None:
         return RuleName.AWAY
-    who = room.draft.participant(member.participant)
-    if who.gets_no_turns:
+    participant = room.draft.participant(member.participant)
+    if participant.gets_no_turns:
         return RuleName.PAUSED
     if member.participant not in room.here():
         return RuleName.AWAY
     limits = room.draft.at.terms.limits
-    if not brakes.quota_left(room.draft.quota(who.id), who.id, room.now, limits):
+    if not brakes.quota_left(room.draft.quota(participant.id), participant.id, room.now, limits):
         return RuleName.BUDGET
     return None
 

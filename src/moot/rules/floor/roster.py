@@ -21,7 +21,7 @@ class Roster:
     def __init__(self, members: Iterable[Member], registry: Mapping[ParticipantId, Participant]) -> None:
         self.agents = {m.participant: registry[m.participant] for m in members if m.speaks}
         """Those that speak in turns, in joining order."""
-        leases = [who.live_until for who in self.agents.values()]
+        leases = [participant.live_until for participant in self.agents.values()]
         self._first_leaves = min(leases, default=0.0)
         self._last_leaves = max(leases, default=0.0)
 
@@ -31,4 +31,4 @@ class Roster:
             return NOBODY
         if now < self._first_leaves:
             return self.agents.keys()
-        return {agent for agent, who in self.agents.items() if who.live_until > now}
+        return {agent for agent, participant in self.agents.items() if participant.live_until > now}

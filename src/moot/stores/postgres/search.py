@@ -26,8 +26,8 @@ def searchable(message: Message) -> tuple[str, str]:
     return join_words(words(message.text)), "".join(f"{trait} " for trait in traits)
 
 
-def _mentions(who: ParticipantId) -> str:
-    return f"#t{who.encode('utf-8', 'replace').hex()}"
+def _mentions(participant_id: ParticipantId) -> str:
+    return f"#t{participant_id.encode('utf-8', 'replace').hex()}"
 
 
 def conditions(

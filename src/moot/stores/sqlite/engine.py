@@ -225,8 +225,12 @@ class SqliteEngine:
         people = dirty.participants.values()
         if people:
             self._many(WRITE.put_participant, rows.PARTICIPANTS, people)
-            self._connection.executemany(WRITE.forget_names, [(who.id,) for who in people])
-            names = [(name, who.id) for who in people for name in (who.id, who.name, *who.aliases)]
+            self._connection.executemany(WRITE.forget_names, [(participant.id,) for participant in people])
+            names = [
+                (name, participant.id)
+                for participant in people
+                for name in (participant.id, participant.name, *participant.aliases)
+            ]
             self._connection.executemany(WRITE.put_name, names)
         self._many(WRITE.put_host, rows.HOSTS, dirty.hosts.values())
 

@@ -104,9 +104,13 @@ class KeptDesk(Desk):
             self.turns_by_id.pop(number, None)
         self.guests.clear()
         if dirty.participants:
-            for who in dirty.participants:
-                self.participants.pop(who, None)
-            self.names = {name: who for name, who in self.names.items() if who in self.participants}
+            for participant_id in dirty.participants:
+                self.participants.pop(participant_id, None)
+            self.names = {
+                name: participant_id
+                for name, participant_id in self.names.items()
+                if participant_id in self.participants
+            }
             self.rosters.clear()
             self.peopled.clear()
             self.has_everyone = False

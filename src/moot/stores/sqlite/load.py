@@ -242,7 +242,9 @@ class Loading:
         if missing := ids - desk.participants.keys():
             raise damaged(self._path, f"members lists {min(missing)!a}, who is not in the registry")
         if newcomers:
-            for quota in rows.QUOTAS.many(self._get(LOAD.quotas, [who.id for who in newcomers])):
+            for quota in rows.QUOTAS.many(
+                self._get(LOAD.quotas, [participant.id for participant in newcomers])
+            ):
                 desk.quotas[quota.agent] = quota
 
     def _chains(self, desk: KeptDesk, wanted: Wanted, here: list[ConversationId]) -> None:
@@ -269,7 +271,11 @@ class Loading:
         wanted: defaultdict[ParticipantId, list[ParticipantId]] = defaultdict(list)
         for where in strange:
             if desk.conversations[where].kind in PAIRED:
-                agents = [who for who in desk.members_of[where] if desk.participants[who].speaks_in_turns]
+                agents = [
+                    participant_id
+                    for participant_id in desk.members_of[where]
+                    if desk.participants[participant_id].speaks_in_turns
+                ]
                 for pair in permutations(agents, 2):
                     if pair not in desk.pairs_known:
                         desk.pairs_known.add(pair)

@@ -369,7 +369,7 @@ class SqliteReads:
         found: list[Any] = await self._long(
             lambda connection: list(connection.execute(READ.homes_of, (listed,)))
         )
-        return [(who, home) for who, home in found if home is not None]
+        return [(participant_id, home) for participant_id, home in found if home is not None]
 
 
 def _listed(values: Sequence[str]) -> str:

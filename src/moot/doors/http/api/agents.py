@@ -52,7 +52,7 @@ async def agent(call: ApiCall) -> shapes.Agent:
 def as_seen_by(agent: A, call: ApiCall) -> A:
     """Everybody may know that an agent's last turn failed. The reason may quote a conversation: for the owner."""
     doing = agent.activity
-    if doing["state"] != "error" or call.who.standing is Standing.OWNER or call.who.name == agent.name:
+    if doing["state"] != "error" or call.caller.standing is Standing.OWNER or call.caller.name == agent.name:
         return agent
     return structs.replace(agent, activity={**doing, "label": "error"})
 
@@ -94,7 +94,7 @@ async def received(call: ApiCall) -> ReceivedList:
 
 
 async def context(call: ApiCall) -> dict[str, Any]:
-    where = await subject.conversation(call.hub, call.who, call.query.conversation)
+    where = await subject.conversation(call.hub, call.caller, call.query.conversation)
     return await call.hub.inspector.context(call.agent, where.id)
 
 
@@ -163,12 +163,14 @@ async def tokens(call: ApiCall) -> TokenList:
 async def issue(call: ApiCall) -> Response:
     """Nobody can issue a token with more scopes than their own."""
     beyond = (
-        sorted(set(call.body.scopes) - call.who.scopes) if call.who.standing is not Standing.OWNER else []
+        sorted(set(call.body.scopes) - call.caller.scopes)
+        if call.caller.standing is not Standing.OWNER
+        else []
     )
     if beyond and beyond[0] in {scope.value for scope in TokenScope}:
         raise NotPermitted(f'a token without the scope "{beyond[0]}" cannot issue a token with that scope')
     # the owner's token does not limit the new one
-    issuer_token = "" if call.who.standing is Standing.OWNER else call.who.token
+    issuer_token = "" if call.caller.standing is Standing.OWNER else call.caller.token
     token = await call.hub.agents.mint_token(call.agent, scopes=call.body.scopes, shown=issuer_token)
     return Response(token, CREATED)
 

@@ -36,7 +36,7 @@ NO_MATCH = 428
 
 
 def sees(call: ApiCall, conversation: shapes.Conversation) -> bool:
-    return may(call.who, Action.READ, subject.target_of(conversation))
+    return may(call.caller, Action.READ, subject.target_of(conversation))
 
 
 # --- conversations ---------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ async def ephemeral(call: ApiCall) -> shapes.Conversation:
 
 def _not_left(call: ApiCall, conversation: shapes.Conversation, ref: str) -> shapes.Conversation:
     """An existing conversation may be one that the caller has left: then the caller may not see it any more."""
-    authorize(call.who, Action.POST, subject.target_of(conversation, ref))
+    authorize(call.caller, Action.POST, subject.target_of(conversation, ref))
     return conversation
 
 
@@ -109,7 +109,7 @@ async def change(call: ApiCall) -> shapes.Conversation:
 
 async def remove(call: ApiCall) -> Response:
     if call.query.purge:
-        if call.who.standing is not Standing.OWNER:
+        if call.caller.standing is not Standing.OWNER:
             raise NotPermitted("only the owner may erase a conversation", fix=("leave out purge=true",))
         await call.hub.conversations.delete(call.ref)
     else:
@@ -284,7 +284,7 @@ def _precondition() -> Iterator[None]:
 
 async def turns(call: ApiCall) -> TurnList:
     query = call.query
-    where = query.conversation and (await subject.conversation(call.hub, call.who, query.conversation)).id
+    where = query.conversation and (await subject.conversation(call.hub, call.caller, query.conversation)).id
     rows = await call.hub.turns(conversation=where, agent=query.agent, state=query.state)
     visible = [turn for turn in await _visible_turns(call, rows) if int(turn.id) > query.after]
     page = visible[: query.limit]
@@ -293,7 +293,7 @@ async def turns(call: ApiCall) -> TurnList:
 
 async def live(call: ApiCall) -> LiveTexts:
     where = call.query.conversation
-    conversation = where and (await subject.conversation(call.hub, call.who, where)).id
+    conversation = where and (await subject.conversation(call.hub, call.caller, where)).id
     live = await call.hub.operator.live(conversation=conversation)
     visible = {where: await _sees_id(call, where) for where in {turn.conversation for turn in live}}
     return LiveTexts([turn for turn in live if visible[turn.conversation]])
@@ -314,7 +314,7 @@ async def _visible_turns(call: ApiCall, turns: list[shapes.Turn]) -> list[shapes
 async def turn(call: ApiCall) -> shapes.Turn:
     """What an agent was given is visible to that agent and to the owner."""
     shown_turn = await call.hub.turn(call.path["id"], given=False)
-    if call.query.given and (call.who.standing is Standing.OWNER or call.who.name == shown_turn.agent):
+    if call.query.given and (call.caller.standing is Standing.OWNER or call.caller.name == shown_turn.agent):
         return await call.hub.turn(call.path["id"])
     return shown_turn
 
@@ -331,7 +331,7 @@ async def search(call: ApiCall) -> Hits:
 
 
 async def _sees_id(call: ApiCall, conversation: str) -> bool:
-    if call.who.standing is Standing.OWNER:
+    if call.caller.standing is Standing.OWNER:
         return True
     try:
         return sees(call, await call.hub.conversations.get(conversation))

@@ -64,7 +64,7 @@ class PathEndpoint:
         await send_answer(answer, send, head=request.method == "HEAD")
 
     async def _answer(self, request: Request, receive: Any) -> Response | Stream:
-        who = NOBODY
+        caller = NOBODY
         try:
             route = self._routes.get(request.method)
             if route is None:
@@ -73,18 +73,18 @@ class PathEndpoint:
                 )
                 raise Refusal(NO_METHOD, refusal, allow=self.allow)
             if route.action is not None:
-                who = await self._gate.principal(request, settled_later=route.settles)
-            return await self._run(request, route, who, receive)
+                caller = await self._gate.principal(request, settled_later=route.settles)
+            return await self._run(request, route, caller, receive)
         except Refusal as refusal:
-            good = await self._gate.is_good(who)
+            good = await self._gate.is_good(caller)
             return (
                 problem(refusal.error, refusal.status, refusal.headers)
                 if good
                 else problem(unauthenticated())
             )
         except MootError as error:
-            good = await self._gate.is_good(who)  # if not, the caller learns nothing else
-            return problem(without_hints(error, who) if good else unauthenticated())
+            good = await self._gate.is_good(caller)  # if not, the caller learns nothing else
+            return problem(without_hints(error, caller) if good else unauthenticated())
         except ClientDisconnect:  # nobody reads this answer
             return problem(BadValue("the connection was closed before the request was complete"), MALFORMED)
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
@@ -100,22 +100,26 @@ class PathEndpoint:
 
     # --- what --------------------------------------------------------------------------------------------
 
-    async def _run(self, request: Request, route: Route, who: Principal, receive: Any) -> Response | Stream:
+    async def _run(
+        self, request: Request, route: Route, caller: Principal, receive: Any
+    ) -> Response | Stream:
         position = self._door.hub.position  # before any read, so the answer contains everything up to it
-        answer = await self._call(request, route, who, receive)
+        answer = await self._call(request, route, caller, receive)
         if not route.is_snapshot or isinstance(answer, Stream):
             return answer
         return structs.replace(answer, headers={**answer.headers, POSITION: str(position)})
 
-    async def _call(self, request: Request, route: Route, who: Principal, receive: Any) -> Response | Stream:
-        hub = await self._gate.voice_within(who, request.headers.get("moot-turn"))
+    async def _call(
+        self, request: Request, route: Route, caller: Principal, receive: Any
+    ) -> Response | Stream:
+        hub = await self._gate.voice_within(caller, request.headers.get("moot-turn"))
         path: dict[str, str] = dict(request.path_params)
         is_looked_up = not route.settles or route.about is SubjectKind.HUB  # which takes no reading
-        named = await subject.named_by(route, hub, who, path) if is_looked_up else NOTHING
-        if who.standing is Standing.PARTICIPANT and route.method not in ("GET", "HEAD"):
-            hub = hub.admitted(subject.admission(route, who, path))
+        named = await subject.named_by(route, hub, caller, path) if is_looked_up else NOTHING
+        if caller.standing is Standing.PARTICIPANT and route.method not in ("GET", "HEAD"):
+            hub = hub.admitted(subject.admission(route, caller, path))
         call = ApiCall(
-            who=who,
+            caller=caller,
             hub=hub,
             door=self._door,
             path=path,
@@ -131,24 +135,24 @@ class PathEndpoint:
             value = await self._wait_for_answer(route, call, receive)
         else:
             value = await route.handle(call)
-        if who.by_owner and route.method != "GET":
-            await self._door.hub.history.acted_as(who.name, f"{route.method} {request.url.path}")
+        if caller.by_owner and route.method != "GET":
+            await self._door.hub.history.acted_as(caller.name, f"{route.method} {request.url.path}")
         if isinstance(value, Response | Stream):
             if route.settles and isinstance(value, Response) and value.status >= FIRST_ERROR:
-                await self._still_good(who)
+                await self._still_good(caller)
             return value
         return Response(value, route.status)
 
-    async def _still_good(self, who: Principal) -> None:
+    async def _still_good(self, caller: Principal) -> None:
         """A caller whose token was revoked meanwhile learns only that."""
-        if not await self._gate.is_good(who):
+        if not await self._gate.is_good(caller):
             raise unauthenticated()
 
     async def _wait_for_answer(self, route: Route, call: ApiCall, receive: Any) -> Any:
         open_at_once = self._door.open_at_once
-        with open_at_once.one(call.who) if route.waits_now(call) else nullcontext():
+        with open_at_once.one(call.caller) if route.waits_now(call) else nullcontext():
             value = await self._while_connected(route.handle(call), receive)
-        await still_good_for(call.hub, call.who, value.handed if isinstance(value, Handed) else ())
+        await still_good_for(call.hub, call.caller, value.handed if isinstance(value, Handed) else ())
         return value
 
     async def _while_connected(self, work: Awaitable[Any], receive: Any) -> Any:

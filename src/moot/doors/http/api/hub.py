@@ -38,7 +38,7 @@ async def openapi(call: ApiCall) -> Response:
 
 async def limits(call: ApiCall) -> shapes.BrakeReport:
     where = call.query.conversation
-    conversation = where and (await subject.conversation(call.hub, call.who, where)).id
+    conversation = where and (await subject.conversation(call.hub, call.caller, where)).id
     return await call.hub.limits(conversation=conversation)
 
 
@@ -100,7 +100,7 @@ async def events(call: ApiCall) -> Stream:
     after = query.after
     if after is None and (last := call.headers.get("last-event-id", "")).isascii() and last.isdecimal():
         after = int(last[:16])
-    where = query.conversation and (await subject.conversation(call.hub, call.who, query.conversation)).id
+    where = query.conversation and (await subject.conversation(call.hub, call.caller, query.conversation)).id
     agent = (await call.hub.agents.get(query.agent)).name if query.agent else None
     types = frozenset(kind.strip() for kind in query.types.split(",") if kind.strip())
-    return Stream(call.door.fan, call.who, where=where, agent=agent, types=types, after=after)
+    return Stream(call.door.fan, call.caller, where=where, agent=agent, types=types, after=after)

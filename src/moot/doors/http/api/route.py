@@ -37,7 +37,7 @@ class SubjectKind(StrEnum):
 class ApiCall(Struct, frozen=True):
     """A request that was admitted and understood."""
 
-    who: Principal
+    caller: Principal
     hub: Hub
     """Speaks as the caller."""
     door: "HttpDoor"

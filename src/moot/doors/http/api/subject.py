@@ -29,11 +29,11 @@ from moot.rules.access import (
 __all__ = ["PathSubject", "conversation", "named_by", "pair", "readable", "target_of"]
 
 
-def admission(route: Route, who: Principal, path: Mapping[str, str]) -> Admission:
+def admission(route: Route, caller: Principal, path: Mapping[str, str]) -> Admission:
     """The credential and the subject of a route, for its decision to check."""
     assert route.action is not None
-    token = None if who.by_owner else who.token
-    return Admission(who.id, route.action, _subject_of(route.about, path), token)
+    token = None if caller.by_owner else caller.token
+    return Admission(caller.id, route.action, _subject_of(route.about, path), token)
 
 
 def _subject_of(about: SubjectKind, path: Mapping[str, str]) -> Subject:
@@ -63,69 +63,69 @@ class PathSubject(Struct, frozen=True):
     version: ConversationVersion | None = None
 
 
-async def named_by(route: Route, hub: Hub, who: Principal, path: Mapping[str, str]) -> PathSubject:
+async def named_by(route: Route, hub: Hub, caller: Principal, path: Mapping[str, str]) -> PathSubject:
     """What the route is about, once it is certain that the caller may do this to it."""
     action = route.action
     if action is None:
         return PathSubject()
     if route.about is SubjectKind.AGENT:
-        authorize(who, Action.LOOK, HUB_TARGET)
+        authorize(caller, Action.LOOK, HUB_TARGET)
         name = (await hub.agents.get(path["name"])).name
-        authorize(who, action, PersonTarget(name))
+        authorize(caller, action, PersonTarget(name))
         return PathSubject(agent=name)
     if route.about is SubjectKind.HUB:
-        authorize(who, action, HUB_TARGET)
+        authorize(caller, action, HUB_TARGET)
         return PathSubject()
     if route.glances:
-        return PathSubject(version=await version(hub, who, _ref(route.about, path)))
-    return PathSubject(await _conversation_of(route.about, hub, who, path, action))
+        return PathSubject(version=await version(hub, caller, _ref(route.about, path)))
+    return PathSubject(await _conversation_of(route.about, hub, caller, path, action))
 
 
 async def _conversation_of(
-    about: SubjectKind, hub: Hub, who: Principal, path: Mapping[str, str], action: Action
+    about: SubjectKind, hub: Hub, caller: Principal, path: Mapping[str, str], action: Action
 ) -> shapes.Conversation:
     match about:
         case SubjectKind.CONVERSATION:
-            return await conversation(hub, who, path["id"], action)
+            return await conversation(hub, caller, path["id"], action)
         case SubjectKind.SEAT:
-            place = await look_up(hub, who, path["id"], path["id"])
-            authorize(who, action, MembershipTarget(target_of(place, path["id"]), path["name"]))
+            place = await look_up(hub, caller, path["id"], path["id"])
+            authorize(caller, action, MembershipTarget(target_of(place, path["id"]), path["name"]))
             return place
         case SubjectKind.MESSAGE:
-            return await around(hub, who, path["id"], action)
+            return await around(hub, caller, path["id"], action)
         case SubjectKind.TURN:
-            return await _of_turn(hub, who, path["id"], action)
+            return await _of_turn(hub, caller, path["id"], action)
         case _:
             raise AssertionError(f"{about} is not in any conversation")
 
 
-async def _of_turn(hub: Hub, who: Principal, turn: str, action: Action) -> shapes.Conversation:
+async def _of_turn(hub: Hub, caller: Principal, turn: str, action: Action) -> shapes.Conversation:
     try:
         where = (await hub.turn(turn, given=False)).conversation
     except NotFound:
-        if who.standing is Standing.OWNER:
+        if caller.standing is Standing.OWNER:
             raise
         raise hidden(ConversationTarget(turn, frozenset())) from None
-    place = await look_up(hub, who, where, turn)
-    authorize(who, action, target_of(place, turn))
+    place = await look_up(hub, caller, where, turn)
+    authorize(caller, action, target_of(place, turn))
     return place
 
 
 # --- for sockets -----------------------------------------------------------------------------------------
 
 
-async def readable(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation:
+async def readable(hub: Hub, caller: Principal, path: Mapping[str, str]) -> shapes.Conversation:
     """The conversation that the path names, for whoever may read it; whether it may speak is checked each time it
     does."""
-    return await conversation(hub, who, path["id"])
+    return await conversation(hub, caller, path["id"])
 
 
-async def pair(hub: Hub, who: Principal, path: Mapping[str, str]) -> shapes.Conversation | None:
+async def pair(hub: Hub, caller: Principal, path: Mapping[str, str]) -> shapes.Conversation | None:
     """Where the caller and somebody talk, the same place that `hub.send` uses; None where they never have. One that the
     caller has left is not there for it."""
-    authorize(who, Action.LOOK, HUB_TARGET)
-    authorize(who, Action.POST, HUB_TARGET)
+    authorize(caller, Action.LOOK, HUB_TARGET)
+    authorize(caller, Action.POST, HUB_TARGET)
     place = await hub.conversations.pair_with(path["name"])
     if place is not None:
-        authorize(who, Action.READ, target_of(place, path["name"]))
+        authorize(caller, Action.READ, target_of(place, path["name"]))
     return place

@@ -41,17 +41,17 @@ class Gate:
         self, token: str, request: HTTPConnection, door: str, *, settled_later: bool = False
     ) -> Principal:
         """The same for a token that did not come in the usual header."""
-        who = await self.bearer(token, door, settled_later=settled_later)
-        if who is None:
+        caller = await self.bearer(token, door, settled_later=settled_later)
+        if caller is None:
             raise unauthenticated()
         on_recognised = request.scope.get("extensions", {}).get(KNOWN)
         if on_recognised is not None:
             on_recognised()
         try:
-            self.count(who)
-            return await self._act_as(request, who)
+            self.count(caller)
+            return await self._act_as(request, caller)
         except MootError:
-            if settled_later and not await self.is_good(who):  # the caller then learns nothing else
+            if settled_later and not await self.is_good(caller):  # the caller then learns nothing else
                 raise unauthenticated() from None
             raise
 
@@ -77,44 +77,48 @@ class Gate:
             in_browser=holder.in_browser,
         )
 
-    def count(self, who: Principal) -> None:
+    def count(self, caller: Principal) -> None:
         """Count a request; too many in a short time are refused. The owner is exempt."""
-        if who.standing is Standing.PARTICIPANT and (wait := self._buckets.take(who.id)):
+        if caller.standing is Standing.PARTICIPANT and (wait := self._buckets.take(caller.id)):
             raise RateLimited(
-                f"{who.name} sends too many requests",
+                f"{caller.name} sends too many requests",
                 detail=f"{self._per_second:g} requests per second are allowed",
                 retry_after_ms=math.ceil(wait * 1000),
                 limit="requests_per_second",
             )
 
-    async def _act_as(self, request: HTTPConnection, who: Principal) -> Principal:
+    async def _act_as(self, request: HTTPConnection, caller: Principal) -> Principal:
         """`Moot-Act-As`, from the owner only. The rules of the participant acted for apply."""
         name = request.headers.get("moot-act-as")
         if name is None:
-            return who
-        if who.standing is not Standing.OWNER:
+            return caller
+        if caller.standing is not Standing.OWNER:
             raise NotPermitted("only the owner may act as somebody else", fix=("leave out Moot-Act-As",))
         speaker = await self.hub.agents.get(name)
-        if speaker.name == who.name:
-            return who
+        if speaker.name == caller.name:
+            return caller
         human = speaker.kind == "human"
         return Principal(
             Standing.PARTICIPANT, ParticipantId(speaker.id), speaker.name, human, ALL_SCOPES, by_owner=True
         )
 
-    async def is_good(self, who: Principal) -> bool:
+    async def is_good(self, caller: Principal) -> bool:
         """Whether the token has not been revoked since."""
-        return not who.token or await self._bearers.is_good(who.token, who.id)
+        return not caller.token or await self._bearers.is_good(caller.token, caller.id)
 
-    def voice(self, who: Principal, door: DoorName = DoorName.HTTP) -> Hub:
+    def voice(self, caller: Principal, door: DoorName = DoorName.HTTP) -> Hub:
         """The hub, acting as the caller, who came in by this door."""
-        if who.in_browser and door is DoorName.HTTP:
+        if caller.in_browser and door is DoorName.HTTP:
             door = DoorName.WEB
-        if who.standing is not Standing.PARTICIPANT:
+        if caller.standing is not Standing.PARTICIPANT:
             return self.hub.through(door)
-        return self.hub.through(door).acting_as(who.id) if who.by_owner else self.hub.voice_of(who.id, door)
+        return (
+            self.hub.through(door).acting_as(caller.id)
+            if caller.by_owner
+            else self.hub.voice_of(caller.id, door)
+        )
 
-    async def voice_within(self, who: Principal, turn: str | None) -> Hub:
+    async def voice_within(self, caller: Principal, turn: str | None) -> Hub:
         """The same, within an open turn of an outside agent: what it posts belongs to that turn."""
-        hub = self.voice(who)
-        return await hub.within(turn) if turn and who.standing is Standing.PARTICIPANT else hub
+        hub = self.voice(caller)
+        return await hub.within(turn) if turn and caller.standing is Standing.PARTICIPANT else hub

@@ -14,18 +14,20 @@ class Buckets:
         self._left: dict[str, tuple[float, float]] = {}
         """What is left, and as of when."""
 
-    def take(self, who: str) -> float:
+    def take(self, caller: str) -> float:
         """0 if there was one left, otherwise the seconds until there is."""
         now, full = self._clock(), self._rate * BURST
-        left, since = self._left.get(who, (full, now))
+        left, since = self._left.get(caller, (full, now))
         left = min(full, left + (now - since) * self._rate)
         if len(self._left) >= MAX_KNOWN:
             self._forget_the_full(now)
         if left < 1:
-            self._left[who] = (left, now)
+            self._left[caller] = (left, now)
             return (1 - left) / self._rate
-        self._left[who] = (left - 1, now)
+        self._left[caller] = (left - 1, now)
         return 0.0
 
     def _forget_the_full(self, now: float) -> None:
-        self._left = {who: (left, since) for who, (left, since) in self._left.items() if now - since < BURST}
+        self._left = {
+            caller: (left, since) for caller, (left, since) in self._left.items() if now - since < BURST
+        }

@@ -22,7 +22,7 @@ async def run_command(call: ApiCall) -> CommandDone:
     if isinstance(command, slash.Say):
         return CommandDone(say=command.text)
     row = _row(call.body.line)
-    if ACTIONS[type(command)] is Action.RULE and call.who.standing is not Standing.OWNER:
+    if ACTIONS[type(command)] is Action.RULE and call.caller.standing is not Standing.OWNER:
         raise NotPermitted(f"only the owner may use /{row.name if row is not None else 'this'}")
     if row is not None and row.asks_first and not call.body.confirmed:
         return CommandDone(asks=f"{row.form}: {row.help}?")

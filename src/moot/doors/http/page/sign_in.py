@@ -42,12 +42,12 @@ async def sign_in(call: ApiCall) -> shapes.SignedIn:
 
 async def sign_out(call: ApiCall) -> Response:
     """Revoke the token that came with this request."""
-    if not call.who.token:
+    if not call.caller.token:
         raise NotPermitted(
             "the owner's own token cannot be signed out",
             detail="it is the file run/token of the home, and no browser has it",
         )
-    await call.hub.agents.revoke_token(call.who.id, call.who.token)
+    await call.hub.agents.revoke_token(call.caller.id, call.caller.token)
     return Response(status=NO_CONTENT)
 
 

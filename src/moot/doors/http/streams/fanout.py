@@ -69,7 +69,7 @@ def control(kind: str, after: int) -> bytes:
 class Wants(Struct):
     """What a follower asked for, and who it is."""
 
-    who: Principal
+    caller: Principal
     where: str | None = None
     agent: str | None = None
     types: frozenset[str] = frozenset()
@@ -88,14 +88,14 @@ class Wants(Struct):
     def _may(self, frame: Frame) -> bool:
         if frame.target is not None:
             if frame.target is not self._judged:  # the fan has a new one as soon as its members change
-                self._judged, self._answer = frame.target, may(self.who, Action.READ, frame.target)
+                self._judged, self._answer = frame.target, may(self.caller, Action.READ, frame.target)
             return self._answer
         if frame.type.startswith(PUBLIC):
-            return may(self.who, Action.LOOK, HUB_TARGET)
+            return may(self.caller, Action.LOOK, HUB_TARGET)
         if frame.type.startswith(NOTE_EVENTS):
-            reads = self.who.human or self.who.name in frame.readers
-            return reads and may(self.who, Action.LOOK, HUB_TARGET)
-        return self.who.standing is Standing.OWNER
+            reads = self.caller.human or self.caller.name in frame.readers
+            return reads and may(self.caller, Action.LOOK, HUB_TARGET)
+        return self.caller.standing is Standing.OWNER
 
 
 class StreamFollower:
@@ -184,13 +184,13 @@ class Fan:
         self._pump: asyncio.Task[None] | None = None
         meters.count_streams(lambda: self.count)
 
-    def enter(self, who: Principal) -> None:
+    def enter(self, caller: Principal) -> None:
         """Count one more stream of somebody, unless they have too many open."""
-        self._open_at_once.enter(who)
+        self._open_at_once.enter(caller)
         self.count += 1
 
-    def leave(self, who: Principal) -> None:
-        self._open_at_once.leave(who)
+    def leave(self, caller: Principal) -> None:
+        self._open_at_once.leave(caller)
         self.count -= 1
 
     def start(self) -> None:
@@ -304,14 +304,14 @@ def _in_words(streamed: StreamedEvent) -> StreamedEvent:
 
 def _reason_to_end(wants: Wants, event: shapes.Event) -> str:
     """Why an event ends a follower's stream; empty if it does not."""
-    who = wants.who
+    caller = wants.caller
     match event.type:
         case "token.revoked":
-            return "revoked" if who.token and event.body.get("token") == who.token else ""
+            return "revoked" if caller.token and event.body.get("token") == caller.token else ""
         case "agent.renamed":
-            return "renamed" if event.body.get("previous_name") == who.name else ""
+            return "renamed" if event.body.get("previous_name") == caller.name else ""
         case "conversation.left" if wants.where == event.conversation:
-            return "left" if who.standing is not Standing.OWNER and event.by == who.name else ""
+            return "left" if caller.standing is not Standing.OWNER and event.by == caller.name else ""
         case "conversation.deleted" if wants.where == event.conversation:
             return "deleted"
     return ""

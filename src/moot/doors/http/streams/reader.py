@@ -30,10 +30,10 @@ class ReadPosition:
 
 class Listener:
     def __init__(
-        self, who: Principal, where: str, wire: SocketWire, begin: ReadPosition, *, alone: bool
+        self, caller: Principal, where: str, wire: SocketWire, begin: ReadPosition, *, alone: bool
     ) -> None:
-        self.wants = Wants(who, where=where, types=TYPES)
-        self._name = who.name
+        self.wants = Wants(caller, where=where, types=TYPES)
+        self._name = caller.name
         self.ending: str | None = None
         self.place = begin
         self.behind = True

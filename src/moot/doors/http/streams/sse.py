@@ -38,14 +38,14 @@ class StreamGone(Exception):
 
 
 class Stream:
-    def __init__(self, fan: Fan, who: Principal, *, after: int | None, **wants: Any) -> None:
+    def __init__(self, fan: Fan, caller: Principal, *, after: int | None, **wants: Any) -> None:
         self._fan = fan
-        self._wants = Wants(who, **wants)
+        self._wants = Wants(caller, **wants)
         self._after = after
         self._writer: DirectWriter | None = None
         self._cursor = 0
         """The newest event that the reader has surely been sent."""
-        fan.enter(who)
+        fan.enter(caller)
 
     async def run(self, scope: Any, receive: Any, send: Any) -> None:
         self._writer = scope.get("extensions", {}).get(EXTENSION)
@@ -57,7 +57,7 @@ class Stream:
                 sending.cancel()
                 watching.cancel()
         finally:
-            self._fan.leave(self._wants.who)
+            self._fan.leave(self._wants.caller)
 
     async def _send_events(self, send: Any) -> None:
         with suppress(StreamGone, OSError):
@@ -68,7 +68,9 @@ class Stream:
             follower = StreamFollower(self._wants, self._cursor, self._writer)
             self._fan.add(follower)  # nothing is awaited since the fan was caught up with: there is no gap
             try:
-                await still_good(self._fan.hub, self._wants.who)  # from here on the fan hears of a revocation
+                await still_good(
+                    self._fan.hub, self._wants.caller
+                )  # from here on the fan hears of a revocation
                 await self._send(send, self._here(b"following"))
                 await self._follow(follower, send)
             except Unauthenticated:

@@ -92,7 +92,7 @@ class Place(Struct, frozen=True):
 class Party(Struct, frozen=True):
     """Who was admitted, and where."""
 
-    who: Principal
+    caller: Principal
     hub: Hub
     """Speaks as the caller."""
     voice: Hub
@@ -169,34 +169,34 @@ class SocketEndpoint:
 
     async def _admit(self, request: HTTPConnection, token: str | None) -> Party:
         """By a token of its own, or by the usual header."""
-        who, gate = NOBODY, self._gate
+        caller, gate = NOBODY, self._gate
         try:
             if token is None:
-                who = await gate.principal(request, DOOR)
+                caller = await gate.principal(request, DOOR)
             else:
-                who = await gate.admit(token, request, DOOR)
-            return await self._party(request, who)
+                caller = await gate.admit(token, request, DOOR)
+            return await self._party(request, caller)
         except MootError as error:
-            raise _SocketRefusal(without_hints(error, who)) from error
+            raise _SocketRefusal(without_hints(error, caller)) from error
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             raise _SocketRefusal(log_failure(error, self._row.path)) from error
 
-    async def _party(self, request: HTTPConnection, who: Principal) -> Party:
-        hub = self._gate.voice(who, DoorName.WS)
+    async def _party(self, request: HTTPConnection, caller: Principal) -> Party:
+        hub = self._gate.voice(caller, DoorName.WS)
         options = query(request.scope["query_string"], self._row.query)
         if options.received is not None and options.client is None:
             raise BadValue("received is the number of messages a client has received; it requires client=ID")
         path = request.path_params
-        place = await self._place(hub, who, path, options)
-        find = partial(self._place, hub, who, path, replace(options, after=0, received=None))
+        place = await self._place(hub, caller, path, options)
+        find = partial(self._place, hub, caller, path, replace(options, after=0, received=None))
         other = path.get("name", "")
         subject = THE_HUB if place is None or other else InConversation(place.where.id)
-        return Party(who, hub, self._voice(hub, who, subject), place, find, other)
+        return Party(caller, hub, self._voice(hub, caller, subject), place, find, other)
 
     async def _place(
-        self, hub: Hub, who: Principal, path: Mapping[str, str], options: SocketQuery
+        self, hub: Hub, caller: Principal, path: Mapping[str, str], options: SocketQuery
     ) -> Place | None:
-        where = await self._row.find(hub, who, path)
+        where = await self._row.find(hub, caller, path)
         if where is None:
             return None
         if options.client is None:
@@ -211,11 +211,11 @@ class SocketEndpoint:
             begin_at = await position_of(hub, where.id, begin_at, options.received)
         return Place(where, begin_at, mark)
 
-    def _voice(self, hub: Hub, who: Principal, subject: Subject) -> Hub:
-        if who.standing is not Standing.PARTICIPANT:
+    def _voice(self, hub: Hub, caller: Principal, subject: Subject) -> Hub:
+        if caller.standing is not Standing.PARTICIPANT:
             return hub
-        token = None if who.by_owner else who.token
-        return hub.admitted(Admission(who.id, Action.POST, subject, token))
+        token = None if caller.by_owner else caller.token
+        return hub.admitted(Admission(caller.id, Action.POST, subject, token))
 
 
 class SocketTalk:
@@ -235,7 +235,7 @@ class SocketTalk:
     async def run(self, receive: Any) -> None:
         fan, marks, party = self._door.fan, self._door.marks, self._party
         try:
-            fan.enter(party.who)
+            fan.enter(party.caller)
         except RateLimited as refusal:
             raise _SocketRefusal(refusal) from refusal
         fan.start()
@@ -246,7 +246,7 @@ class SocketTalk:
         finally:
             if self._listener is not None:
                 fan.drop(self._listener)
-            fan.leave(party.who)
+            fan.leave(party.caller)
         try:
             if not self._has_gone:  # we said goodbye: a client that answers has received everything
                 await _until_gone(receive)
@@ -255,9 +255,9 @@ class SocketTalk:
                 await marks.leave(self._bookmark.key, self._listener)
 
     def _listen(self, place: Place) -> Listener:
-        who, where = self._party.who, place.where
-        alone = where.kind in PAIRS and who.name in {seat.name for seat in where.participants}
-        self._listener = listener = Listener(who, where.id, self._wire, place.begin, alone=alone)
+        caller, where = self._party.caller, place.where
+        alone = where.kind in PAIRS and caller.name in {seat.name for seat in where.participants}
+        self._listener = listener = Listener(caller, where.id, self._wire, place.begin, alone=alone)
         self._bookmark = place.bookmark
         if place.bookmark is not None:
             self._door.marks.take(place.bookmark.key, listener)
@@ -278,7 +278,7 @@ class SocketTalk:
 
     async def _send_messages(self) -> None:
         try:
-            await still_good(self._door.hub, self._party.who)  # from here on the fan hears of a revocation
+            await still_good(self._door.hub, self._party.caller)  # from here on the fan hears of a revocation
             ending = await self._follow(self._listener) if self._listener is not None else await self._begin()
         except MootError as error:
             self._wire.say_goodbye(BY_STATUS + status_of(error), error.title)
@@ -291,7 +291,7 @@ class SocketTalk:
     async def _begin(self) -> str:
         """Wait for a conversation without messages to begin, which the first message of either side does."""
         fan, party = self._door.fan, self._party
-        newcomer = StreamFollower(Wants(party.who, types=BEGINNINGS))
+        newcomer = StreamFollower(Wants(party.caller, types=BEGINNINGS))
         fan.add(newcomer)
         try:
             while newcomer.ending is None:
@@ -336,10 +336,10 @@ class SocketTalk:
         try:
             if text is None:
                 raise BadText("only text frames can be posted", detail="got a binary frame")
-            self._gate.count(self._party.who)
+            self._gate.count(self._party.caller)
             await self._post(text)
         except MootError as error:
-            self._wire.write(encode_frame(refusal(without_hints(error, self._party.who))))
+            self._wire.write(encode_frame(refusal(without_hints(error, self._party.caller))))
         except Exception as error:  # the border of the process: a caller gets an answer whatever happened
             self._wire.write(encode_frame(refusal(log_failure(error, self._path))))
 
@@ -352,8 +352,8 @@ class SocketTalk:
         receipt = await self._deliver(text)
         for warned in receipt.warnings:
             self._wire.write(encode_frame(warning(warned)))
-        if party.who.by_owner:
-            await self._door.hub.history.acted_as(party.who.name, f"posted {receipt.id} over {self._path}")
+        if party.caller.by_owner:
+            await self._door.hub.history.acted_as(party.caller.name, f"posted {receipt.id} over {self._path}")
 
     async def _deliver(self, text: str) -> Receipt:
         """Post to the pair's conversation, which the first message creates, or to the conversation of the path."""

@@ -137,7 +137,11 @@ class NewSqliteHoldings(SqliteHoldings):
         with moot_errors(self._growing), self._connection:
             self._connection.executemany(PUT[kind], [KINDS[kind].row(value) for value in values])
             if kind == "registry":
-                names = [(name, who.id) for who in values for name in (who.id, who.name, *who.aliases)]
+                names = [
+                    (name, participant.id)
+                    for participant in values
+                    for name in (participant.id, participant.name, *participant.aliases)
+                ]
                 self._connection.executemany(WRITE.put_name, names)
             self._note(mark)
 
