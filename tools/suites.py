@@ -198,7 +198,7 @@ def plan(name: str) -> list[Tool | Suite]:
                 ]
         case "clis":
             # The real coding CLIs: apart from the rest because of their size, and because they change weekly.
-            steps = [Suite("clis", 300)]
+            steps = [Suite("clis", 300, workers=2)]
         case _:
             raise SystemExit(f"error: no plan called {name!r}; there are: check, test, faults, clis")
     return [step for step in steps if isinstance(step, Tool) or step.exists]

@@ -86,3 +86,22 @@ async def test_a_key_that_codex_does_not_take_is_named_and_not_shown(
         assert files_with(workshop, KEY) == []
     assert notice.sender == "system"
     assert "it did not take its key: invalid key ***" in notice.text
+
+
+@pytest.mark.parametrize("cli", ["claude", "codex", "acp"])
+async def test_a_provider_that_repeats_the_key_shows_it_to_nobody(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, cli: str
+) -> None:
+    """The key of a variable that moot.toml names, and one of a login that Moot does not know."""
+    named, of_login = "0123456789-of-a-person", "sk-ant-of-a-login"
+    monkeypatch.setenv("SOME_KEY", named)
+    workshop.agent("arya", cli, environment=["SOME_KEY"])
+    async with workshop.hub() as hub:
+        await hub.send("arya", f"! fail 401 invalid key {named}, {of_login}, Bearer abc.defghi: log in again")
+        where = await direct(hub, "arya")
+        await hub.settled(where, timeout=PATIENCE)
+        notice = (await hub.messages(where))[-1]
+        [turn] = await hub.turns(agent="arya")
+    assert notice.sender == "system"
+    assert "401 invalid key ***, sk-***, Bearer ***: log in again" in notice.text
+    assert str(turn.error) in notice.text

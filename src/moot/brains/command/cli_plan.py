@@ -59,6 +59,8 @@ ENVIRONMENT_NAMES: Final = frozenset(
 OWN_DRIVERS: Final[Mapping[str, Callable[[], Driver]]] = {"claude": ClaudeDriver, "codex": CodexDriver}
 PROVIDERS: Final = {"claude": ANTHROPIC, "codex": OPENAI}
 RUN_FOLDER: Final = "clis"
+MIN_SECRET_CHARACTERS: Final = 8
+"""Of a variable that moot.toml names. A shorter value is no key, and hiding it would make words unreadable."""
 
 
 def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Mapping[str, str]) -> CliPlan:
@@ -84,6 +86,7 @@ def plan_of(row: AgentSettings, coding: CodingSettings, home: Home, environ: Map
         guard=GitGuard(row.name, project, home, sandboxed=row.sandbox is CliSandbox.BWRAP),
         key=key if words[0] == "codex" else None,
         key_file=_key_file(row, key, home) if key is not None and words[0] == "claude" else None,
+        secrets=_secrets(row, key, variables),
         runs_once=prefix == "command" and words[0] not in OWN_DRIVERS,
     )
 
@@ -95,6 +98,13 @@ def environment(environ: Mapping[str, str], extra_names: Sequence[str] = ()) -> 
         for name, value in environ.items()
         if name in ENVIRONMENT_NAMES or name.startswith("LC_") or name in extra_names
     }
+
+
+def _secrets(row: AgentSettings, key: Secret | None, variables: Mapping[str, str]) -> tuple[Secret, ...]:
+    named = [
+        variables[name] for name in row.environment if len(variables.get(name, "")) >= MIN_SECRET_CHARACTERS
+    ]
+    return (*((key,) if key is not None else ()), *(Secret(value) for value in named))
 
 
 def _key(row: AgentSettings, program: str, home: Home, environ: Mapping[str, str]) -> Secret | None:

@@ -6,7 +6,8 @@ a restart; if the CLI has lost it, a new one gets the whole context.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
@@ -34,7 +35,7 @@ from moot.brains.command.program import cli_process
 from moot.brains.command.project_locks import ProjectLocks
 from moot.brains.command.repository.git_guard import GitGuard
 from moot.brains.command.worktree_git import GitFailed, LinkedWorktree
-from moot.brains.llm.keys import Secret
+from moot.brains.llm.keys import HIDDEN, Secret
 from moot.model.prompt import ToolCall, ToolResult, ToolSpec
 from moot.model.records.cli_session import CliSession
 
@@ -58,8 +59,20 @@ class CliPlan(Struct, frozen=True):
     """Undoes what would make a person's git run a program of the agent's."""
     key: Secret | None = None
     key_file: Path | None = None
+    secrets: tuple[Secret, ...] = ()
+    """Keys and variables that the CLI was given: what it complains about may quote them."""
     runs_once: bool = False
     """One process per turn, without a session."""
+
+
+KEY_LIKE: Final = re.compile(r"(?i)(\bbearer\s+|\b(?:sk|pk|key)-)[\w.~+/=-]{6,}")
+"""Also of a login that Moot does not know: providers repeat the key that they refuse."""
+
+
+def hide_keys(text: str, secrets: Sequence[Secret] = ()) -> str:
+    for secret in secrets:
+        text = secret.hide_in(text)
+    return KEY_LIKE.sub(rf"\1{HIDDEN}", text)
 
 
 class LiveSession:
@@ -109,7 +122,10 @@ class CommandBrain:
             conversation_id, asyncio.Lock()
         )  # gone when no turn holds it or waits for it
         async with lock:  # the turn before this one may still be ending
-            return await self._answer_alone(cast(CliHostedTurn, turn), conversation_id)
+            try:
+                return await self._answer_alone(cast(CliHostedTurn, turn), conversation_id)
+            except CliError as error:  # everybody in the conversation reads the notice
+                raise CliError(hide_keys(error.notice, self._plan.secrets)) from None
 
     async def close(self) -> None:
         for live in list(self._live.values()):

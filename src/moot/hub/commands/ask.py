@@ -31,6 +31,8 @@ from moot.rules.reasons import REASONS
 from moot.wiring import Parts
 
 T = TypeVar("T")
+NO_ANSWER = "could not answer: "
+"""How brains begin what they say of a failure; the title of the error says it already."""
 MAX_QUOTED_CHARACTERS = 500
 """Characters of an answer that a refusal repeats; the error has all of it."""
 
@@ -195,7 +197,7 @@ async def _answer(core: Core, turn: Turn, name: str) -> Message:
 
 def _failed(turn: Turn, name: str) -> TurnFailed:
     """What went wrong; for an answer of the wrong shape, the expected shape and the answer."""
-    title = f"{name} could not answer: {_trouble(turn)}"
+    title = f"{name} could not answer: {_trouble(turn).removeprefix(NO_ANSWER)}"
     if not (turn.shape and turn.kept):
         return TurnFailed(title, turn=str(turn.id))
     answer = (
