@@ -35,6 +35,19 @@ CLUSTER = "bW9vdC1rYWZrYS10ZXN0cw"
 READY_SECONDS = 60.0
 OLDEST_JAVA = 17
 LIGHT = ("-Xms64m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+USER, PASSWORD = "moot", "only-for-tests"
+GUARD = f"""
+listeners=PLAINTEXT://127.0.0.1:<port>,GUARDED://127.0.0.1:<guarded>,CONTROLLER://127.0.0.1:<controller>
+advertised.listeners=PLAINTEXT://127.0.0.1:<port>,GUARDED://127.0.0.1:<guarded>
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,GUARDED:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+sasl.enabled.mechanisms=PLAIN
+listener.name.guarded.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\
+ user_{USER}="{PASSWORD}";
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS
+allow.everyone.if.no.acl.found=true
+"""
+"""By the plain listener anybody may do anything; by the other one its user may, as long as nothing is denied."""
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
 
 
@@ -164,14 +177,29 @@ def _run(*command: str) -> str:
 class KafkaBroker(ChildServer):
     """Wiped too, besides what can be done to any."""
 
-    def __init__(self, folder: Path | None = None, *, port: int = 0, found: Installed | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        port: int = 0,
+        found: Installed | None = None,
+        guarded: bool = False,
+    ) -> None:
+        """`guarded`: a second listener asks for a name and a password, and what its user may do can be denied."""
         super().__init__("kafka", folder, port)
         self._controller = free_port()
+        self._guarded = free_port() if guarded else 0
         self._found = found or installed()
 
     @property
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def guarded_url(self) -> str:
+        """As `log.url` names the second listener."""
+        options = f"security.protocol=SASL_PLAINTEXT&sasl.mechanism=PLAIN&sasl.username={USER}&sasl.password={PASSWORD}"
+        return f"kafka://127.0.0.1:{self._guarded}?{options}"
 
     # --- its life ----------------------------------------------------------------------------------------
 
@@ -179,8 +207,9 @@ class KafkaBroker(ChildServer):
         """Up, and a record was acknowledged; made first where it is new."""
         self.folder.mkdir(parents=True, exist_ok=True)
         settings = self.folder / "server.properties"
+        guard = GUARD.replace("<guarded>", str(self._guarded)) if self._guarded else ""
         settings.write_text(
-            SETTINGS.read_text()
+            (SETTINGS.read_text() + guard)
             .replace("<port>", str(self.port))
             .replace("<controller>", str(self._controller))
             .replace("<data>", str(self._data))

@@ -58,8 +58,8 @@ async def kafka_report(home: Home) -> Any:
         await reads.close()
 
 
-async def kafka_rebuild(home: Home, agent: str | None) -> tuple[list[Any], int]:
-    """New topics for an agent, or for all; which, and how many records are to be told again."""
+async def kafka_rebuild(home: Home, agent: str | None) -> Any:
+    """New topics for an agent, or for all; which, how many records are to be told again, and who got none."""
     settings = _settings(home)
     store = await store_alone(home)
     try:
@@ -71,12 +71,11 @@ async def kafka_rebuild(home: Home, agent: str | None) -> tuple[list[Any], int]:
             agents = [participant.id]
         report = from_kafka("report")
         try:
-            begun: tuple[list[Any], int] = await report.rebuild(
+            return await report.rebuild(
                 store, brokers_of(settings.log.url), settings.log.topic_prefix, agents
             )
         except report.KafkaOutOfReach as trouble:
             raise _away(trouble, "no topics can be made") from trouble
-        return begun
     finally:
         await store.close()
 

@@ -62,7 +62,8 @@ async def test_the_status_counts_what_waits_and_what_each_topic_has(home: KafkaH
 
 async def test_a_rebuild_begins_an_epoch_and_tells_everything_again_in_order(home: KafkaHome) -> None:
     await talked(home)
-    begun, count = await kafka_rebuild(Home(home.folder), "arya")
+    rebuilt = await kafka_rebuild(Home(home.folder), "arya")
+    begun, count = rebuilt.topics, rebuilt.records
     assert [(topic.name, topic.epoch) for topic in begun] == [(f"{home.prefix}agent-arya-e2", 2)]
     async with home.hub(echo("arya"), echo("bob")) as hub:
         await all_published(hub)
@@ -149,7 +150,7 @@ async def test_a_home_that_shares_its_topics_since_is_told_so(home: KafkaHome) -
     await talked(home)
     [*_, (topic, last)] = await home.topics.records()
     outlet = Outlet(home.topics._brokers)
-    assert await outlet.publish([(topic, "c", json.encode({**last, "instance": "another"}))]) == [True]
+    assert await outlet.publish([(topic, "c", json.encode({**last, "instance": "another"}))]) == [None]
     await outlet.close()
     assert (await report_of(home)).taken == (topic,)
     lines = await doctor_lines(Home(home.folder))

@@ -10,7 +10,7 @@ from msgspec import json
 
 from moot.logs.kafka.address import Brokers
 from moot.logs.kafka.cluster import Cluster
-from moot.logs.kafka.outlet import Outlet
+from moot.logs.kafka.outlet import NotTaken, Outlet
 from moot.logs.kafka.places import Places
 from moot.logs.kafka.relay import Relay
 from moot.model.ids import HostId
@@ -30,7 +30,7 @@ class NotedOutlet(Outlet):
         super().__init__(brokers)
         self.published: list[tuple[str, str, bytes]] = []
 
-    async def publish(self, records: Sequence[tuple[str, str, bytes]]) -> list[bool]:
+    async def publish(self, records: Sequence[tuple[str, str, bytes]]) -> list[NotTaken | None]:
         self.published += records
         return await super().publish(records)
 
@@ -73,6 +73,7 @@ async def test_scenario(
             WorldClock(world),
             outlet,
             places,
+            trial=outlet,
             host=HostId("h"),
             instance=await world.store.instance(),
         )

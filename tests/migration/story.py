@@ -29,6 +29,7 @@ from moot.flow import (
     place_topic,
     seal_chains,
     send,
+    stop_topic,
 )
 from moot.flow.find_chat import FindChat
 from moot.flow.hear import GuestAllowance, Hear
@@ -53,6 +54,7 @@ from moot.model.prompt import Offered, ToolCall, ToolResult, ToolSpec, Usage
 from moot.model.records.chat_apps.bridge import ArrivalState, BridgePostState, ChatKind, Piece
 from moot.model.records.cli_session import CliSession
 from moot.model.records.outbox import OUTBOX
+from moot.model.records.topic import TopicTroubleKind
 from moot.rules.budgets import account
 from moot.settings import Home
 from moot.stores.sqlite.file import copies
@@ -322,6 +324,10 @@ async def _told_outside(hub: Hub) -> None:
     store = store_of(hub)
     await store.transact(hold_relay, hold_relay.HoldRelay(HostId("h1"), 1e6))
     await store.transact(place_topic, place_topic.PlaceTopic(ParticipantId("osha"), "agent-osha", 1, "A1", 1))
+    refused = stop_topic.StopTopic(
+        ParticipantId("osha"), "agent-osha", TopicTroubleKind.UNWRITABLE, "no rights"
+    )
+    await store.transact(stop_topic, refused)
     await store.transact(move_watch, move_watch.MoveWatch(ParticipantId("osha"), 7))
     for place in (7, 8):
         order = park_record.ParkRecord("agent-osha", 1, place, "it is no object", "[7]")

@@ -44,7 +44,7 @@ from moot.model.records.share import Share
 from moot.model.records.spawned import SpawnRecord
 from moot.model.records.task import Task, TaskId, TaskState
 from moot.model.records.token import Token, TokenId, TokenKind, TokenScope
-from moot.model.records.topic import AgentTopic
+from moot.model.records.topic import AgentTopic, TopicTrouble, TopicTroubleKind
 from moot.model.records.wait import Wait
 from moot.model.round import NoTurn, Round, RoundState, Utterance
 from moot.model.turn import Call, Duty, Given, RuleName, Step, Turn, TurnState
@@ -424,6 +424,7 @@ OUTBOX = OutboxRow(
 )
 RELAY_LEASE = RelayLease(name=TEXT, host=HostId("h-ø"), fence=BIG, until=AT)
 AGENT_TOPIC = AgentTopic(agent=ARYA, name=TEXT, epoch=BIG, identity=TEXT, partitions=12, at=AT)
+TOPIC_TROUBLE = TopicTrouble(agent=ARYA, topic=TEXT, kind=TopicTroubleKind.REFUSED, reason=TEXT, at=AT)
 WATCH_POSITION = WatchPosition(agent=ARYA, event=BIG, at=AT)
 DEAD_LETTER = DeadLetter(slot=7, topic=TEXT, part=3, place=BIG, reason=TEXT, text=TEXT, at=AT)
 POSITION = Position(participant=ARYA, x=0.1 + 0.2, y=-123456.789, by=BOB, at=AT)

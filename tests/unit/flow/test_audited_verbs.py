@@ -38,6 +38,7 @@ UNAUDITED = {
     "park_record": OUTSIDE,
     "place_topic": OUTSIDE,
     "restate": OUTSIDE,
+    "stop_topic": OUTSIDE,
     "edit_message": IN_A_CHAIN,
     "give_up": TURNS,
     "hear_answer": TURNS,

@@ -7,10 +7,11 @@ from contextlib import suppress
 import pytest
 from msgspec import json
 
-from moot.flow import create, enrol, hold_relay, post, restate
+from moot.flow import create, enrol, hold_relay, post, restate, stop_topic
 from moot.flow.enrol import Newcomer
 from moot.logs.kafka import relay as relay_module
-from moot.logs.kafka.cluster import KafkaOutOfReach, Topic
+from moot.logs.kafka.cluster import Answers, KafkaOutOfReach, Topic
+from moot.logs.kafka.outlet import NotTaken
 from moot.logs.kafka.places import Places
 from moot.logs.kafka.record import Envelope
 from moot.logs.kafka.relay import (
@@ -27,6 +28,7 @@ from moot.model.limits import Terms
 from moot.model.participant import Kind
 from moot.model.records.outbox import OutboxRow
 from moot.model.records.relay import RELAYS
+from moot.model.records.topic import TOPIC_TROUBLES, TopicTroubleKind
 from moot.stores.ids import ConversationIds
 from moot.stores.runner import Source
 from moot.testing import ManualClock, MemoryStore
@@ -49,32 +51,45 @@ class Brokers:
         self.lying: dict[str, list[Envelope]] = {}
         """What the newest records of topics are."""
         self.silent: set[str] = set()
-        """Topics that have no leader."""
+        """Topics whose leader does not answer."""
+        self.leaderless: set[str] = set()
+        self.forbidden: dict[str, str] = {}
+        """Topics that brokers neither let be made nor described, each with their reason."""
+        self.full: dict[str, str] = {}
+        """Topics whose records brokers refuse."""
         self.busy = asyncio.Event()
         self.free = asyncio.Event()
         self.free.set()
 
-    async def publish(self, records: Sequence[tuple[str, str, bytes]]) -> list[bool]:
+    async def publish(self, records: Sequence[tuple[str, str, bytes]]) -> list[NotTaken | None]:
         self.busy.set()
         await self.free.wait()
         refuses, self.refuses = self.refuses, set()
         self.published += records
-        return [n not in refuses and topic not in self.silent for n, (topic, _, _) in enumerate(records)]
+        return [self._answer(topic, is_taken=n not in refuses) for n, (topic, _, _) in enumerate(records)]
 
-    async def make_topics(self, names: Iterable[str]) -> dict[str, Topic]:
+    def _answer(self, topic: str, *, is_taken: bool) -> NotTaken | None:
+        if topic in self.full:
+            return NotTaken(self.full[topic], is_refused=True)
+        return None if is_taken and topic not in self.silent | self.leaderless else NotTaken()
+
+    async def make_topics(self, names: Iterable[str]) -> Answers[Topic]:
         wanted = list(names)
-        self.names.update(wanted)
+        self.names.update(name for name in wanted if name not in self.forbidden)
         return await self.topics(wanted)
 
-    async def topics(self, names: Sequence[str]) -> dict[str, Topic]:
-        return {
-            name: Topic(name, self.identity, self.repartitioned.get(name, 1))
-            for name in names
-            if name in self.names
+    async def topics(self, names: Iterable[str]) -> Answers[Topic]:
+        asked = list(names)
+        found = {
+            name: Topic(name, self.identity, self.repartitioned.get(name, 1), name not in self.leaderless)
+            for name in asked
+            if name in self.names and name not in self.forbidden
         }
+        return Answers(found, {name: self.forbidden[name] for name in asked if name in self.forbidden})
 
-    async def newest(self, topics: Iterable[Topic]) -> dict[str, list[Envelope]]:
-        return {one.name: self.lying.get(one.name, []) for one in topics if one.name not in self.silent}
+    async def newest(self, topics: Iterable[Topic]) -> Answers[list[Envelope]]:
+        asked = [one.name for one in topics if one.name not in self.silent | self.leaderless]
+        return Answers({name: self.lying.get(name, []) for name in asked}, {})
 
     async def close(self) -> None: ...
 
@@ -95,7 +110,7 @@ class Stage:
     def relay(self, host: str, prefix: str = "", brokers: Brokers | None = None) -> Relay:
         used: object = brokers or self.brokers
         places = Places(self.store, used, prefix)  # type: ignore[arg-type]
-        return Relay(self.store, self.clock, used, places, host=HostId(host), instance="i1")  # type: ignore[arg-type]
+        return Relay(self.store, self.clock, used, places, trial=used, host=HostId(host), instance="i1")  # type: ignore[arg-type]
 
     async def begin(self) -> str:
         people = (Newcomer("user", Kind.HUMAN), Newcomer("arya", Kind.AGENT), Newcomer("bob", Kind.AGENT))
@@ -218,7 +233,8 @@ async def test_row_18_a_topic_that_another_home_writes_to_stops_its_own_agent_an
     await relayed(relay)
     assert {topic for topic, _, _ in stage.brokers.published} == {"agent-bob"}
     assert {row.topic for row in await stage.store.unpublished(10)} == {"arya"}
-    assert relay._places.stopped == {"arya": "another home writes to agent-arya"}
+    [trouble] = relay._places.stopped.values()
+    assert (trouble.agent, trouble.topic, trouble.kind) == ("arya", "agent-arya", TopicTroubleKind.TAKEN)
     stage.brokers.lying = {"agent-arya": [envelope(await stage.store.instance())]}
     await stage.clock.advance(STOPPED_CHECK_SECONDS + 1)
     await relayed(relay)
@@ -299,7 +315,7 @@ async def test_row_20_partitions_that_were_changed_by_hand_stop_that_agent_until
     relay = stage.relay("h2")
     await relayed(relay)
     assert {row.topic for row in await stage.store.unpublished(10)} == {"arya"}
-    assert "other partitions" in relay._places.stopped[ParticipantId("arya")]
+    assert relay._places.stopped[ParticipantId("arya")].kind is TopicTroubleKind.REPARTITIONED
     await relay._places.begin_epoch([ParticipantId("arya")])
     await relayed(relay)
     assert await stage.store.unpublished(10) == []
@@ -447,3 +463,120 @@ async def test_a_single_topic_that_takes_nothing_costs_no_lease_while_others_tak
         await hold_for(stage, [relay], RENEW_SECONDS)
         held.append(relay.is_held)
     assert all(held)
+
+
+NO_RIGHTS = "Broker: Topic authorization failed"
+
+
+async def stopped_by(stage: Stage) -> dict[str, tuple[str, str, str]]:
+    """What the store says about topics that cannot be used."""
+    troubles = await stage.store.records(TOPIC_TROUBLES.all())
+    return {one.agent: (one.topic, one.kind, one.reason) for one in troubles}
+
+
+@pytest.mark.req("K-15")
+@pytest.mark.parametrize("is_placed", [False, True])
+async def test_a_topic_that_brokers_refuse_stops_its_own_agent_until_they_do_not(
+    stage: Stage, *, is_placed: bool
+) -> None:
+    where = await stage.begin()
+    relay = stage.relay("h1")
+    if is_placed:
+        await relayed(relay)
+        relay._places.doubt([ParticipantId("arya")])
+    stage.brokers.forbidden = {"agent-arya": NO_RIGHTS}
+    his = await stage.store.transact(create, create.Create(USER, "his", ("bob",)))
+    await stage.say(where, "for arya")
+    await stage.say(his.id, "for bob")
+    await relayed(relay)
+    assert {row.topic for row in await stage.store.unpublished(10)} == {"arya"}
+    assert await stopped_by(stage) == {"arya": ("agent-arya", TopicTroubleKind.REFUSED, NO_RIGHTS)}
+    stage.brokers.forbidden = {}
+    await stage.clock.advance(STOPPED_CHECK_SECONDS)
+    await relayed(relay)
+    assert await stage.store.unpublished(10) == []
+    assert await stopped_by(stage) == {}
+
+
+@pytest.mark.req("K-15")
+async def test_a_topic_that_takes_no_records_is_offered_one_now_and_then_and_delays_nobody(
+    stage: Stage,
+) -> None:
+    where = await stage.begin()
+    relay = stage.relay("h1")
+    await relayed(relay)
+    stage.brokers.full = {"agent-arya": "Broker: Not enough in-sync replicas"}
+    his = await stage.store.transact(create, create.Create(USER, "his", ("bob",)))
+    await stage.say(where, "for arya")
+    await stage.say(where, "and more")
+    await stage.say(his.id, "for bob")
+    await relayed(relay)
+    assert {row.topic for row in await stage.store.unpublished(10)} == {"arya"}
+    [(_, kind, reason)] = (await stopped_by(stage)).values()
+    assert (kind, reason) == (TopicTroubleKind.UNWRITABLE, "Broker: Not enough in-sync replicas")
+    offered = len(stage.brokers.published)
+    await relayed(relay)
+    assert len(stage.brokers.published) == offered, "what others wait for is published without it"
+    await relay.try_again()
+    assert len(stage.brokers.published) == offered + 1
+    stage.brokers.full = {}
+    await stage.clock.advance(STOPPED_CHECK_SECONDS)
+    await relay.hold()
+    await relay.check()
+    assert await stopped_by(stage) != {}, "that it can be described says nothing about its records"
+    await relay.try_again()
+    assert await stopped_by(stage) == {}
+    await relayed(relay)
+    assert await stage.store.unpublished(10) == []
+    of_arya = [
+        json.decode(value)["seq"] for topic, _, value in stage.brokers.published if topic == "agent-arya"
+    ]
+    assert of_arya[-2:] == [1, 2]
+
+
+@pytest.mark.req("K-15")
+@pytest.mark.parametrize("trouble", ["forbidden", "full", "leaderless"])
+async def test_one_topic_that_brokers_refuse_costs_no_lease_though_nothing_else_waits(
+    stage: Stage, trouble: str
+) -> None:
+    where = await stage.begin()
+    relay, other = stage.relay("h1"), stage.relay("h2")
+    await relayed(relay)
+    await stage.say(where, "the only one that waits")
+    if trouble == "leaderless":
+        stage.brokers.leaderless = {"agent-arya"}
+    else:
+        setattr(stage.brokers, trouble, {"agent-arya": NO_RIGHTS})
+    relay._places.doubt([ParticipantId("arya")])
+    for _ in range(3):
+        await hold_for(stage, [relay, other], GIVE_UP_SECONDS)
+        await relay.try_again()
+        assert relay.is_held
+    assert relay.lease is not None
+    assert relay.lease.fence == 1
+
+
+async def test_who_publishes_next_knows_what_is_refused_and_goes_on_trying(stage: Stage) -> None:
+    where = await stage.begin()
+    first = stage.relay("h1")
+    await relayed(first)
+    stage.brokers.full = {"agent-arya": NO_RIGHTS}
+    await stage.say(where, "one")
+    await relayed(first)
+    await stage.clock.advance(LEASE_SECONDS + 1)
+    second = stage.relay("h2")
+    offered = len(stage.brokers.published)
+    await relayed(second)
+    assert len(stage.brokers.published) == offered
+    stage.brokers.full = {}
+    await second.try_again()
+    assert await stage.store.unpublished(10) == []
+    assert await stopped_by(stage) == {}
+
+
+async def test_nothing_is_said_of_topics_of_agents_that_are_gone(stage: Stage) -> None:
+    await stage.begin()
+    gone = stop_topic.StopTopic(ParticipantId("gone"), "agent-gone", TopicTroubleKind.REFUSED, NO_RIGHTS)
+    await stage.store.transact(stop_topic, gone)
+    await relayed(stage.relay("h1"))
+    assert await stopped_by(stage) == {}

@@ -33,7 +33,10 @@ def kafka() -> None:
 @kafka.command("status", examples=("moot kafka status", "moot kafka status --json"))
 @click.pass_obj
 def status(session: Session) -> None:
-    """Show topics, their lag, and what waits to be published; exit code 1 if the brokers do not answer."""
+    """Show topics, their lag, and what waits to be published; exit code 1 if the brokers do not answer.
+
+    A topic that the brokers refuse (no rights, say) stops only its own agent's records, and says why.
+    """
     set_up_logs(session)
     report = asyncio.run(kafka_report(home_of(session)))
     if session.json:
@@ -54,10 +57,17 @@ def _tell(session: Session, report: KafkaReport) -> None:
     )
     if report.dead_letters:
         say(f"! dead letters: {report.dead_letters}, in the table dead_letters")
-    for name in sorted({*report.taken} - {topic.topic for topic in report.topics}):
+    refused = {topic.topic: topic.reason for topic in report.refused}
+    placed = {topic.topic for topic in report.topics}
+    for name in sorted({*report.taken} - placed):
         say(f"✗ {name}: another home writes to it; nothing is published for its agent")
+    for name in sorted(refused.keys() - placed):
+        say(f"✗ {name}: the brokers refuse it ({refused[name]}); its agent is woken by the sweep")
     for topic in report.topics:
         state = "gone" if topic.topic in report.lost else ""
+        state = state or (
+            f"stopped: the brokers refuse it ({refused[topic.topic]})" if topic.topic in refused else ""
+        )
         state = state or ("stopped: another home writes to it too" if topic.topic in report.taken else "")
         state = state or ("stopped: partitions were changed" if topic.topic in report.repartitioned else "")
         records = "" if topic.records is None else f"{topic.records} records"
@@ -79,10 +89,18 @@ def rebuild(session: Session, agent: str | None, yes: bool) -> None:
     ask_first(yes=yes, what="rebuilding topics")
     if not yes:
         click.confirm("Create new topics and publish everything again?", abort=True, err=True)
-    topics, count = asyncio.run(kafka_rebuild(home_of(session), agent))
+    rebuilt = asyncio.run(kafka_rebuild(home_of(session), agent))
     if session.json:
-        session.screen.data({"topics": [topic.name for topic in topics], "records": count})
-        return
-    for topic in topics:
-        session.screen.say(f"✓ {topic.name}  epoch {topic.epoch}")
-    session.screen.say(f"{count} records are to be published")
+        stopped = [{"topic": trouble.topic, "reason": trouble.reason} for trouble in rebuilt.stopped]
+        names = [topic.name for topic in rebuilt.topics]
+        session.screen.data({"topics": names, "records": rebuilt.records, "stopped": stopped})
+    else:
+        for topic in rebuilt.topics:
+            session.screen.say(f"✓ {topic.name}  epoch {topic.epoch}")
+        for trouble in rebuilt.stopped:
+            session.screen.say(
+                f"✗ {trouble.topic}: {trouble.reason}; {trouble.agent} stays with its former topic"
+            )
+        session.screen.say(f"{rebuilt.records} records are to be published")
+    if rebuilt.stopped:
+        sys.exit(FAILED)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from moot.cli.frame.hints import first
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
 from moot.errors import BadSettings, MootError, StoreUnwritable
@@ -9,7 +11,13 @@ from moot.log_outside import has_kafka, kafka_report
 from moot.settings import Home, load
 from moot.wiring import storage
 
+if TYPE_CHECKING:
+    from moot.logs.kafka.report import KafkaReport
+
 REBUILD = "moot kafka rebuild"
+ALLOW = (
+    "give the account of log.url the rights of docs/howto/tell-kafka.md, or mend the settings of the topic"
+)
 NOT_PUBLISHED = "nothing is published for its agent, which is woken by the sweep"
 
 
@@ -37,7 +45,15 @@ async def kafka(home: Home) -> list[DoctorLine]:
     if report.is_behind:
         text = f"{report.outbox} records wait to be published, the oldest for {report.oldest_seconds:.0f} s"
         lines.append(DoctorLine("kafka", WARN, text, "" if report.trouble else "moot up"))
-    lines += [
+    lines += _of_topics(report)
+    if report.dead_letters:
+        text = f"{report.dead_letters} records made no sense; they are in the table dead_letters"
+        lines.append(DoctorLine("kafka", WARN, text))
+    return lines
+
+
+def _of_topics(report: KafkaReport) -> list[DoctorLine]:
+    lines = [
         DoctorLine(
             "kafka", BAD, f"{name} has other partitions than it was made with; {NOT_PUBLISHED}", REBUILD
         )
@@ -56,7 +72,7 @@ async def kafka(home: Home) -> list[DoctorLine]:
         )
         for name in report.taken
     ]
-    if report.dead_letters:
-        text = f"{report.dead_letters} records made no sense; they are in the table dead_letters"
-        lines.append(DoctorLine("kafka", WARN, text))
-    return lines
+    return lines + [
+        DoctorLine("kafka", BAD, f"the brokers refuse {one.topic} ({one.reason}); {NOT_PUBLISHED}", ALLOW)
+        for one in report.refused
+    ]

@@ -81,6 +81,10 @@ class Meters:
             "moot_relay_fence": ("Rises when another process publishes", lambda: figures().fence),
             "moot_relay_held": ("1 where this hub publishes", lambda: float(figures().publishes)),
             "moot_log_unread": ("Records that this hub has not read yet", lambda: figures().unread),
+            "moot_topics_stopped": (
+                "Topics that cannot be used; see moot kafka status",
+                lambda: figures().stopped,
+            ),
         }
         for name, (help, value) in gauges.items():
             Gauge(name, help, registry=self._registry).set_function(value)

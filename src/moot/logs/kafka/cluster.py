@@ -1,16 +1,18 @@
 """Topics of the brokers: create, describe and drop them, and read the newest record of each. How far agents have read:
 offsets.py.
 
-Every call runs in a thread, and its answer is typed here: the client's are not. Trouble is `KafkaOutOfReach`.
+Every call runs in a thread, and its answer is typed here: the client's are not. What brokers refuse for one topic is an
+answer about that topic (`Answers.refused`) and says nothing about the others. Brokers that do not answer are
+`KafkaOutOfReach`.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -19,6 +21,8 @@ from msgspec import Struct, structs
 
 from moot.logs.kafka.address import Brokers
 from moot.logs.kafka.record import Envelope, UnreadableRecord, decode_record
+
+T = TypeVar("T")
 
 SECONDS = 5.0
 """Timeout of a request."""
@@ -34,9 +38,24 @@ COMING_UP = (
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_CONTROLLER,
 )
+PASSING = (
+    *COMING_UP,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    KafkaError.DUPLICATE_SEQUENCE_NUMBER,
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.UNKNOWN_PRODUCER_ID,
+)
+"""Said while a topic or a group moves, or of a producer, not of what it was asked for."""
 
 Place: TypeAlias = tuple[str, int]
 """A topic and a partition of it."""
+Request: TypeAlias = "Callable[[list[str]], Mapping[str, Future[Any]]]"
 
 
 class KafkaOutOfReach(Exception):
@@ -47,8 +66,18 @@ class Topic(Struct, frozen=True):
     name: str
     identity: str
     partitions: int
+    is_led: bool = True
+    """Whether brokers say who leads it; without a leader it can be neither read nor written."""
     is_new: bool = False
     """This call created it."""
+
+
+class Answers(Struct, Generic[T], frozen=True):
+    """What brokers say, topic by topic. A topic in neither is missing, or did not answer."""
+
+    found: dict[str, T]
+    refused: dict[str, str]
+    """Topic → the reason that a broker gave."""
 
 
 class Cluster:
@@ -63,72 +92,84 @@ class Cluster:
             self._client = AdminClient(self._brokers.client(error_cb=ignore))
         return self._client
 
-    async def make_topics(self, names: Iterable[str], partitions: int = 1) -> dict[str, Topic]:
-        """Create the missing topics; returns all of them as they are then."""
+    async def make_topics(self, names: Iterable[str], partitions: int = 1) -> Answers[Topic]:
+        """Create the missing topics; returns all of them as they are then. Who may not create a topic may still use
+        one that is there."""
         distinct = list(dict.fromkeys(names))
-        created: set[str] = await self._in_thread(self._make, distinct, partitions)
+        made = await self._ask(partial(self._create, partitions), distinct)
+        refused = {
+            name: error.str()
+            for name, error in made.items()
+            if error is not None and error.code() != KafkaError.TOPIC_ALREADY_EXISTS
+        }
         topics = await self.topics(distinct)
         tries = TRIES
-        while len(topics) < len(distinct) and tries:  # a new topic is not known to all brokers at once
-            await asyncio.sleep(AGAIN_SECONDS)
+        while awaited := [
+            name for name in distinct if name not in {**topics.found, **topics.refused, **refused}
+        ]:
+            if not tries:
+                refused |= dict.fromkeys(awaited, "it was made and is not there yet")
+                break
+            await asyncio.sleep(AGAIN_SECONDS)  # a new topic is not known to all brokers at once
             topics, tries = await self.topics(distinct), tries - 1
-        if len(topics) == len(distinct):
-            return {name: structs.replace(topic, is_new=name in created) for name, topic in topics.items()}
-        missing = ", ".join(name for name in distinct if name not in topics)
-        raise KafkaOutOfReach(f"topics were made and are not there: {missing}")
+        found = {
+            name: structs.replace(topic, is_new=made[name] is None) for name, topic in topics.found.items()
+        }
+        not_made = {name: reason for name, reason in refused.items() if name not in found}
+        return Answers(found, {**not_made, **topics.refused})
 
-    def _make(self, names: list[str], partitions: int) -> set[str]:
-        created: set[str] = set()
-        if not names:
-            return created
+    def _create(self, partitions: int, names: list[str]) -> "Mapping[str, Future[Any]]":
         topics = [NewTopic(name, partitions, -1) for name in names]
-        for name, future in self._admin.create_topics(topics, request_timeout=SECONDS).items():
-            error = _error(future)
-            if error is None:
-                created.add(name)
-            elif not is_error(error, KafkaError.TOPIC_ALREADY_EXISTS):
-                raise error
-        return created
+        return self._admin.create_topics(topics, request_timeout=SECONDS)
 
     async def drop_topics(self, names: Iterable[str]) -> None:
-        await self._in_thread(self._drop, list(names))
+        answers = await self._ask(self._drop, list(names))
+        for error in answers.values():
+            if error is not None and error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise KafkaOutOfReach(error.str())
 
-    def _drop(self, names: list[str]) -> None:
-        for future in self._admin.delete_topics(names, request_timeout=SECONDS).values() if names else ():
-            error = _error(future)
-            if error is not None and not is_error(error, KafkaError.UNKNOWN_TOPIC_OR_PART):
-                raise error
+    def _drop(self, names: list[str]) -> "Mapping[str, Future[Any]]":
+        return self._admin.delete_topics(names, request_timeout=SECONDS)
 
-    async def topics(self, names: Iterable[str]) -> dict[str, Topic]:
+    async def topics(self, names: Iterable[str]) -> Answers[Topic]:
         """Those of these topics that exist."""
-        topics: dict[str, Topic] = await self._in_thread(self._describe, list(names))
-        return topics
+        topics, refused = dict[str, Topic](), dict[str, str]()
+        for name, answer in (await self._ask(self._describe, list(names))).items():
+            if not isinstance(answer, KafkaError):
+                is_led = all(part.leader is not None for part in answer.partitions)
+                topics[name] = Topic(name, str(answer.topic_id), len(answer.partitions), is_led)
+            elif answer.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                refused[name] = answer.str()
+        return Answers(topics, refused)
 
-    def _describe(self, names: list[str]) -> dict[str, Topic]:
-        topics: dict[str, Topic] = {}
-        if not names:
-            return topics
-        answers = self._admin.describe_topics(TopicCollection(names), request_timeout=SECONDS)
-        for name, future in answers.items():
-            error = _error(future)
-            if error is None:
-                description = future.result()
-                topics[name] = Topic(name, str(description.topic_id), len(description.partitions))
-            elif not is_error(error, KafkaError.UNKNOWN_TOPIC_OR_PART):
-                raise error
-        return topics
+    def _describe(self, names: list[str]) -> "Mapping[str, Future[Any]]":
+        return self._admin.describe_topics(TopicCollection(names), request_timeout=SECONDS)
 
-    async def newest(self, topics: Iterable[Topic]) -> dict[str, list[Envelope]]:
+    async def _ask(self, request: Request, names: list[str]) -> dict[str, Any]:
+        """What brokers answer for each topic, which may be an error of it alone. Repeated while a broker is starting
+        up."""
+        answers: dict[str, Any] = {}
+        waiting, tries = names, TRIES
+        while waiting:
+            answers |= await self._in_thread(_answers_to, request, waiting)
+            tries -= 1
+            waiting = [name for name in waiting if tries and _is_coming_up(answers[name])]
+            if waiting:
+                await asyncio.sleep(AGAIN_SECONDS)
+        return answers
+
+    async def newest(self, topics: Iterable[Topic]) -> Answers[list[Envelope]]:
         """The newest record of each partition, by topic. Topics that did not answer are left out."""
-        records: dict[str, list[Envelope]] = await self._in_thread(self._read_newest, list(topics))
-        return records
+        answers: Answers[list[Envelope]] = await self._in_thread(self._read_newest, list(topics))
+        return answers
 
-    def _read_newest(self, topics: list[Topic]) -> dict[str, list[Envelope]]:
+    def _read_newest(self, topics: list[Topic]) -> Answers[list[Envelope]]:
         """All topics at once, so that a silent one does not delay the others."""
         silent = {(topic.name, part) for topic in topics for part in range(topic.partitions)}
         records: dict[str, list[Envelope]] = {topic.name: [] for topic in topics}
+        refused: dict[str, str] = {}
         if not silent:
-            return records
+            return Answers(records, refused)
         options = {"group.id": "moot-none", "enable.auto.commit": False, "enable.partition.eof": True}
         consumer = Consumer(self._brokers.client(**options))
         try:
@@ -136,37 +177,35 @@ class Cluster:
             until = monotonic() + SECONDS
             while silent and monotonic() < until:
                 message = consumer.poll(POLL_SECONDS)
-                if message is None or _is_trouble(message):
+                if message is None:
                     continue
-                place = (str(message.topic()), int(message.partition() or 0))
-                if place in silent and message.error() is None:
+                place, error = (str(message.topic()), int(message.partition() or 0)), message.error()
+                if error is None and place in silent:
                     with suppress(UnreadableRecord):
                         records[place[0]].append(decode_record(message.value()).envelope)
-                silent.discard(place)
+                if error is None or error.code() == KafkaError._PARTITION_EOF:
+                    silent.discard(place)
+                elif is_refusal(error) and place in silent:
+                    refused[place[0]] = error.str()
+                    silent = {other for other in silent if other[0] != place[0]}
         finally:
             consumer.close()
-        unanswered = {name for name, _ in silent}
-        return {name: envelopes for name, envelopes in records.items() if name not in unanswered}
+        unanswered = {name for name, _ in silent} | refused.keys()
+        return Answers({name: found for name, found in records.items() if name not in unanswered}, refused)
 
-    async def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Retry while a broker is starting up."""
-        tries = TRIES
-        while True:
-            tries -= 1
-            try:
-                return await in_thread(self._threads, work, *arguments)
-            except KafkaException as error:
-                if not tries or not any(is_error(error, code) for code in COMING_UP):
-                    raise KafkaOutOfReach(error_text(error)) from error
-            except TimeoutError as error:
-                raise KafkaOutOfReach("the brokers do not answer") from error
-            await asyncio.sleep(AGAIN_SECONDS)
+    async def _in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
+        try:
+            return await in_thread(self._threads, work, *arguments)
+        except KafkaException as error:
+            raise KafkaOutOfReach(error_text(error)) from error
+        except TimeoutError as error:
+            raise KafkaOutOfReach("the brokers do not answer") from error
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-async def in_thread(threads: ThreadPoolExecutor, work: Callable[..., Any], *arguments: Any) -> Any:
+async def in_thread(threads: ThreadPoolExecutor, work: Callable[..., T], *arguments: Any) -> T:
     """Run in threads of the caller, which it can abandon: closing must not wait for silent brokers."""
     return await asyncio.get_running_loop().run_in_executor(threads, partial(work, *arguments))
 
@@ -175,24 +214,34 @@ def is_error(error: BaseException, code: int) -> bool:
     return isinstance(error, KafkaException) and bool(error.args) and error.args[0].code() == code
 
 
+def is_refusal(error: KafkaError) -> bool:
+    """Whether a broker has said no for good, to one topic or group; the codes of the client itself are negative."""
+    return error.code() > 0 and error.code() not in PASSING
+
+
 def error_text(error: KafkaException) -> str:
     """The client's description of an error."""
     [reason, *_] = error.args or (error,)
     return str(reason.str() if isinstance(reason, KafkaError) else reason)
 
 
-def _is_trouble(message: Any) -> bool:
-    error = message.error()
-    return error is not None and error.code() != KafkaError._PARTITION_EOF
-
-
 def ignore(error: KafkaError) -> None:
     """Errors are reported by each call itself."""
 
 
-def _error(future: "Future[Any]") -> BaseException | None:
-    try:
-        future.result(SECONDS * 2)  # the client times out before that
-    except KafkaException as error:
-        return error
-    return None
+def _is_coming_up(answer: Any) -> bool:
+    return isinstance(answer, KafkaError) and answer.code() in COMING_UP
+
+
+def _answers_to(request: Request, names: list[str]) -> dict[str, Any]:
+    """By topic: the answer, or the error that a broker gave instead. Raises what the client itself says: then no broker
+    has answered."""
+    answers: dict[str, Any] = {}
+    for name, future in request(names).items():
+        try:
+            answers[name] = future.result(SECONDS * 2)  # the client times out before that
+        except KafkaException as error:
+            if not isinstance(error.args[0], KafkaError) or error.args[0].code() < 0:
+                raise
+            answers[name] = error.args[0]
+    return answers

@@ -22,6 +22,7 @@ from moot.logs.kafka.wakes import Wakes
 from moot.model.event import Commit, Event, EventType
 from moot.model.ids import HostId, ParticipantId
 from moot.model.records.outbox import LogFigures, OutboxDepth
+from moot.model.records.topic import TopicTroubleKind
 from moot.ports import Clock, EventReads
 from moot.settings.values import LogSettings
 
@@ -69,6 +70,7 @@ class KafkaLog(EmbeddedLog):
                 self._clock,
                 Outlet(self._brokers),
                 self.places,
+                trial=Outlet(self._brokers),
                 host=host,
                 instance=instance,
             )
@@ -91,10 +93,17 @@ class KafkaLog(EmbeddedLog):
             reason = str(trouble) or f"no answer within {START_SECONDS:g} s"
             log.warning("Kafka is out of reach", action="kafka_away", error=reason)
             self.wakes.refresh()
+            return
+        self._refuse_taken(served)
+
+    def _refuse_taken(self, served: Iterable[ParticipantId]) -> None:
+        """A home whose agents never had topics, and cannot have any because another home has them, does not start."""
         stopped, placed = self.places.stopped, self.places.known
-        if in_use := [stopped[agent] for agent in served if agent in stopped and agent not in placed]:
+        troubles = [stopped[agent] for agent in served if agent in stopped and agent not in placed]
+        taken = [trouble.topic for trouble in troubles if trouble.kind is TopicTroubleKind.TAKEN]
+        if taken:
             raise BadValue(
-                f"{', '.join(sorted(in_use))}: log.topic_prefix has to tell them apart",
+                f"another home writes to {', '.join(sorted(taken))}: log.topic_prefix has to tell them apart",
                 detail="two homes that share brokers need topics of their own",
                 fix=("set log.topic_prefix to a name of this home", "delete the topics, if nobody uses them"),
             )
@@ -155,7 +164,12 @@ class KafkaLog(EmbeddedLog):
             unread=0 if self.wakes is None else self.wakes.unread,
             foreign=0 if self.wakes is None else self.wakes.foreign,
             unreadable=0 if self.wakes is None else self.wakes.unreadable,
+            stopped=len(self._stopped_topics()),
         )
+
+    def _stopped_topics(self) -> set[str]:
+        unread = set[str]() if self.wakes is None else set(self.wakes.refused)
+        return unread | {trouble.topic for trouble in self.places.stopped.values()}
 
     async def close(self) -> None:
         for task in (*self._serving, *([self._looking] if self._looking is not None else ())):

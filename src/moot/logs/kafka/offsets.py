@@ -19,7 +19,7 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaExcepti
 from confluent_kafka.admin import AdminClient
 
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.cluster import KafkaOutOfReach, Place, error_text, ignore, in_thread
+from moot.logs.kafka.cluster import KafkaOutOfReach, Place, error_text, ignore, in_thread, is_refusal
 
 READ_SECONDS = 5.0
 WRITE_SECONDS = 5.0
@@ -58,25 +58,25 @@ class GroupOffsets:
                 raise KafkaException(place.error)
         return {(place.topic, place.partition): place.offset for place in committed if place.offset >= 0}
 
-    async def write(self, by_group: Mapping[str, Mapping[Place, int]]) -> None:
-        await self._in_thread(self._write, by_group)
+    async def write(self, by_group: Mapping[str, Mapping[Place, int]]) -> dict[str, str]:
+        """Store offsets; returns the groups for which brokers refused it, each with their reason."""
+        refused: dict[str, str] = await self._in_thread(self._write, by_group)
+        return refused
 
-    def _write(self, by_group: Mapping[str, Mapping[Place, int]]) -> None:
+    def _write(self, by_group: Mapping[str, Mapping[Place, int]]) -> dict[str, str]:
         """One write at a time; after a failure the client is dropped."""
         with self._writing:
             if self._client is None:
                 self._client = AdminClient(self._brokers.client(error_cb=ignore))
             self._client.list_topics(PROBE_TOPIC, timeout=PROBE_SECONDS)
-            trouble = ""
             try:
-                _require_success(_alter(self._client, by_group))
+                return _refused(_alter(self._client, by_group))
             except KafkaException as error:
                 trouble = error_text(error)
             except TimeoutError:
                 trouble = "the coordinator of a group does not answer"
-            if trouble:
-                self._client = None  # dropped in this thread, where its end delays nobody
-                raise KafkaOutOfReach(trouble)
+            self._client = None  # dropped in this thread, where its end delays nobody
+            raise KafkaOutOfReach(trouble)
 
     async def _in_thread(self, work: Any, *arguments: Any) -> Any:
         try:
@@ -88,18 +88,27 @@ class GroupOffsets:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _alter(client: AdminClient, by_group: Mapping[str, Mapping[Place, int]]) -> "list[Future[Any]]":
-    futures: list[Future[Any]] = []
+def _alter(client: AdminClient, by_group: Mapping[str, Mapping[Place, int]]) -> "dict[str, Future[Any]]":
+    futures: dict[str, Future[Any]] = {}
     for group, offsets in by_group.items():
         places = [TopicPartition(topic, part, offset) for (topic, part), offset in offsets.items()]
         request = [ConsumerGroupTopicPartitions(group, places)]
-        futures += client.alter_consumer_group_offsets(request, request_timeout=NO_TIMEOUT_SECONDS).values()
+        futures |= client.alter_consumer_group_offsets(request, request_timeout=NO_TIMEOUT_SECONDS)
     return futures
 
 
-def _require_success(futures: "Iterable[Future[Any]]") -> None:
+def _refused(futures: "Mapping[str, Future[Any]]") -> dict[str, str]:
+    """Groups with an error of their own, which says nothing about the others. Raises any other."""
     until = monotonic() + WRITE_SECONDS
-    for future in futures:
-        for place in future.result(max(until - monotonic(), 0)).topic_partitions:
-            if place.error is not None:
-                raise KafkaException(place.error)
+    refused: dict[str, str] = {}
+    for group, future in futures.items():
+        try:
+            places = future.result(max(until - monotonic(), 0)).topic_partitions
+            errors = [place.error for place in places if place.error is not None]
+        except KafkaException as error:
+            errors = [error.args[0]]
+        for reason in errors:
+            if not is_refusal(reason):
+                raise KafkaException(reason)
+            refused[group] = reason.str()
+    return refused

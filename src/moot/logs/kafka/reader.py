@@ -3,6 +3,7 @@
 It passes records to the loop in batches, and pauses while too many wait there. The caller gives the offsets to begin at
 (those of agents live in groups of their own). Where the topic no longer has an offset, reading begins at the end, and
 `on_loss` is called. Reading from the end begins once the broker has said where that is; other topics go on meanwhile.
+A topic that brokers do not let it read is tried on and told in `refused`.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from msgspec import Struct
 
 from moot.logs.kafka.address import Brokers
-from moot.logs.kafka.cluster import Place, is_error
+from moot.logs.kafka.cluster import Place, is_error, is_refusal
 
 log = structlog.get_logger("moot.kafka")
 
@@ -59,6 +60,7 @@ class TopicReader:
                     "enable.auto.commit": False,
                     "auto.offset.reset": "error",
                     "fetch.wait.max.ms": 100,
+                    "enable.partition.eof": True,
                     "error_cb": self._on_error,
                 }
             )
@@ -73,6 +75,8 @@ class TopicReader:
         self._was_down = False
         self.unread = 0
         """Records that the brokers hold behind the last one read, counted every second."""
+        self.refused: dict[str, str] = {}
+        """Topics that brokers do not let it read, each with their reason."""
         self._counted_at = 0.0
         self._thread = threading.Thread(target=self._serve, name="moot-kafka-in", daemon=True)
         self._thread.start()
@@ -118,9 +122,10 @@ class TopicReader:
             try:
                 starts[place] = self._end(*place) if offset is None else offset
             except KafkaException as error:
+                self._silent_until[place] = monotonic() + SILENT_SECONDS
                 if any(is_error(error, code) for code in SILENT):
-                    self._silent_until[place] = monotonic() + SILENT_SECONDS
                     break  # read on first; the next place is asked for after that
+                self._note_refusal(place[0], error.args[0])
         if not starts:
             return
         self._consumer.incremental_assign([TopicPartition(*place, start) for place, start in starts.items()])
@@ -143,6 +148,8 @@ class TopicReader:
         self.unread = unread
 
     def _leave(self, places: set[Place]) -> None:
+        for topic, _ in places:
+            self.refused.pop(topic, None)
         waiting = places & self._to_begin.keys()
         for place in waiting:
             del self._to_begin[place]
@@ -154,16 +161,33 @@ class TopicReader:
         _, end = self._consumer.get_watermark_offsets(TopicPartition(topic, part), timeout=END_SECONDS)
         return int(end)
 
+    def _note_refusal(self, topic: str, error: KafkaError) -> None:
+        """The client goes on trying: a record, or the end of the topic, shows that it may be read again."""
+        if not is_refusal(error):
+            return
+        if topic not in self.refused:
+            log.warning("a topic may not be read", action="topic_unread", topic=topic, reason=error.str())
+        self.refused[topic] = error.str()
+
+    def _note_answer(self, topic: str) -> None:
+        if self.refused.pop(topic, None) is not None:
+            log.info("a topic may be read again", action="topic_read", topic=topic)
+            self._call(self._on_loss)
+
     def _pass_on(self, messages: list[Any]) -> None:
         batch = []
         for message in messages:
             error = message.error()
+            if error is None or error.code() == KafkaError._PARTITION_EOF:
+                self._note_answer(message.topic())
             if error is None:
                 batch.append(
                     ReceivedRecord(message.topic(), message.partition(), message.offset(), message.value())
                 )
             elif error.code() == KafkaError._AUTO_OFFSET_RESET:
                 self._begin_at_end(message)
+            elif message.topic() is not None:
+                self._note_refusal(message.topic(), error)
         if self._was_down:
             self._was_down = False
             self._call(self._on_loss)

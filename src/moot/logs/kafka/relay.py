@@ -1,10 +1,10 @@
 """The relay: publishes what the outbox holds. One process per home does, by a lease; the others stand by.
 
-Three independent loops: the lease is renewed, topics are compared with their records in the store, and rows are
-published. A topic that is wrong or does not answer delays only its own rows. Rows leave the outbox when their records
-are acknowledged, under the fence and in the epoch they were published with. If a relay dies in between, the next one
-publishes them again: readers skip what they know. No write ever waits for it. Above: log.py. Below:
-outlet.py produces, places.py knows the topics.
+Independent loops: the lease is renewed, topics are compared with their records in the store, rows are published, and
+topics that refused their records are offered one again, by a producer of their own. A topic that is wrong, refuses or
+does not answer delays only its own rows. Rows leave the outbox when their records are acknowledged, under the fence and
+in the epoch they were published with. If a relay dies in between, the next one publishes them again: readers skip what
+they know. No write ever waits for it. Above: log.py. Below: outlet.py produces, places.py knows the topics.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
 import structlog
+from msgspec import Struct
 
 from moot.errors import MootError, Stale
 from moot.failpoints import failpoint
@@ -21,7 +22,7 @@ from moot.logs.kafka.outlet import Outlet
 from moot.logs.kafka.places import Places, StoreOfTopics
 from moot.logs.kafka.record import Record, encode_record, envelope_of
 from moot.model.ids import ConversationId, HostId, ParticipantId
-from moot.model.records.outbox import OUTBOX, OutboxRow
+from moot.model.records.outbox import OutboxRow
 from moot.model.records.relay import RelayLease
 from moot.model.records.topic import AgentTopic
 from moot.ports import Clock
@@ -38,12 +39,25 @@ ASIDE_SECONDS = 5.0
 """Pause for a topic that did not accept its records."""
 CHECK_SECONDS = 3600.0
 """How often all topics are compared with their records in the store."""
-STOPPED_CHECK_SECONDS = 60.0
+STOPPED_CHECK_SECONDS = 15.0
 """How often stopped topics are checked."""
+TRIAL_SECONDS = 5.0
+"""How often topics that refused their records are offered one again."""
+TRIALS_AT_ONCE = 50
 GIVE_UP_SECONDS = 15.0
 """A relay that has reached no broker for so long gives its lease up: another process may reach one."""
 STAND_BY_SECONDS = 2 * RENEW_SECONDS
 """So long it then leaves the lease to the others, each of which looks for it every RENEW_SECONDS."""
+
+
+class PublishedRows(Struct, frozen=True):
+    """What became of rows that were offered to the brokers."""
+
+    finished: list[OutboxRow]
+    refused: dict[ParticipantId, str]
+    """Agents whose records a broker did not take, each with its reason."""
+    unanswered: set[ParticipantId]
+    """Agents for whose records there was no answer."""
 
 
 class Relay:
@@ -54,12 +68,15 @@ class Relay:
         outlet: Outlet,
         places: Places,
         *,
+        trial: Outlet,
         host: HostId,
         instance: str,
     ) -> None:
         self._store = store
         self._clock = clock
         self._outlet = outlet
+        self._trial = trial
+        self._tried_at: dict[ParticipantId, float] = {}
         self._places = places
         self._host = host
         self._instance = instance
@@ -82,6 +99,7 @@ class Relay:
             loops.create_task(self._repeat(self.hold, RENEW_SECONDS, asyncio.Event()))
             loops.create_task(self._repeat(self.check, LOOK_SECONDS, self._doubt))
             loops.create_task(self._repeat(self.publish, LOOK_SECONDS, self._work))
+            loops.create_task(self._repeat(self.try_again, TRIAL_SECONDS, asyncio.Event()))
 
     async def _repeat(self, step: Callable[[], Awaitable[bool]], seconds: float, hint: asyncio.Event) -> None:
         """Repeat a step: at once if there may be more to do, else on a hint or after `seconds`."""
@@ -152,13 +170,17 @@ class Relay:
             self._all_at = now + CHECK_SECONDS
         if agents:
             try:
-                await self._places.check(agents)
-                self._note_reach(reached=True)
+                silent = await self._places.check(agents)
             except KafkaOutOfReach:
-                self._note_reach(reached=bool(agents - self._places.doubtful()))
+                self._note_reach(reached=False)
                 raise
             finally:
                 self._work.set()
+            # A topic that nobody leads is silent everywhere; one that is led may be reached from another machine.
+            self._note_reach(reached=len(silent) < len(agents) or not any(topic.is_led for topic in silent))
+            if silent:
+                names = ", ".join(topic.name for topic in silent)
+                raise KafkaOutOfReach(f"topics do not answer: {names}")
         return False
 
     # --- rows --------------------------------------------------------------------------------------------
@@ -174,18 +196,55 @@ class Relay:
         failpoint("relay.claimed")
         topics = await self._topics_of({row.topic for row in rows})
         publishable = [row for row in rows if self._may_go(row, topics)]
-        published = await self._publish(publishable, topics)
-        failpoint("relay.produced")
-        if published:
-            await self._mark(lease, published, topics)
-            failpoint("relay.marked")
-        if len(published) < len(publishable):
-            published_keys = {OUTBOX.key(row) for row in published}
-            self._set_aside({row.topic for row in publishable if OUTBOX.key(row) not in published_keys})
-            raise KafkaOutOfReach(
-                f"{len(publishable) - len(published)} of {len(publishable)} records were not taken"
-            )
+        await self._send(lease, publishable, topics, self._outlet)
         return len(rows) == AT_ONCE
+
+    async def try_again(self) -> bool:
+        """Offer each topic that refused its records the first of them once more. Nobody else waits for the answers."""
+        lease = self.lease
+        if lease is None or not self.is_held:
+            return False
+        refusing = [agent for agent in self._places.stopped if self._places.is_unwritable(agent)]
+        refusing.sort(key=lambda agent: self._tried_at.get(agent, 0.0))
+        topics = self._places.known_of(refusing[:TRIALS_AT_ONCE])
+        rows: list[OutboxRow] = []
+        for agent in topics:
+            self._tried_at[agent] = self._clock.now()
+            others = sorted(self.held_back - {agent})
+            waiting = await self._store.unpublished(AT_ONCE, without=others)
+            first = next((row for row in waiting if row.topic == agent), None)
+            if first is not None:
+                rows.append(first)
+            elif len(waiting) < AT_ONCE:  # nothing waits for it any more
+                await self._places.go_on(agent)
+        if rows:
+            await self._send(lease, rows, topics, self._trial)
+        else:
+            await self._trial.close()
+        return False
+
+    async def _send(
+        self,
+        lease: RelayLease,
+        rows: Sequence[OutboxRow],
+        topics: Mapping[ParticipantId, AgentTopic],
+        outlet: Outlet,
+    ) -> None:
+        published = await self._publish(rows, topics, outlet)
+        failpoint("relay.produced")
+        if published.finished:
+            await self._mark(lease, published.finished, topics)
+            failpoint("relay.marked")
+        for agent, reason in published.refused.items():
+            await self._places.refuse(agent, reason)
+        troubled = published.refused.keys() | published.unanswered
+        for agent in {row.topic for row in published.finished} - troubled:
+            await self._places.go_on(agent)
+        if published.unanswered:
+            self._set_aside(published.unanswered)
+            raise KafkaOutOfReach(
+                f"{len(rows) - len(published.finished)} of {len(rows)} records were not taken"
+            )
 
     @property
     def held_back(self) -> set[ParticipantId]:
@@ -202,7 +261,7 @@ class Relay:
             log.warning("topics cannot be made", action="topics_missing", error=str(trouble))
             self._note_reach(reached=False)
             self._set_aside(agents - self._places.known.keys())
-            return {agent: topic for agent, topic in self._places.known.items() if agent in agents}
+            return self._places.known_of(agents)
 
     def _may_go(self, row: OutboxRow, topics: Mapping[ParticipantId, AgentTopic]) -> bool:
         """Whether it can be published now: its topic is checked, or there will never be one."""
@@ -218,10 +277,10 @@ class Relay:
         self._doubt.set()
 
     async def _publish(
-        self, rows: Sequence[OutboxRow], topics: Mapping[ParticipantId, AgentTopic]
-    ) -> list[OutboxRow]:
-        """Publish rows and return those that are finished: for each topic and conversation, the rows before the first
-        that was not acknowledged. A row whose agent is gone has no topic, and is finished too."""
+        self, rows: Sequence[OutboxRow], topics: Mapping[ParticipantId, AgentTopic], outlet: Outlet
+    ) -> PublishedRows:
+        """Publish rows. Finished are, for each topic and conversation, those before the first that was not
+        acknowledged. A row whose agent is gone has no topic, and is finished too."""
         sent = [row for row in rows if row.topic in topics]
         records = [
             (
@@ -233,17 +292,23 @@ class Relay:
             )
             for row in sent
         ]
-        acknowledged = await self._outlet.publish(records) if records else []
-        if records:
-            self._note_reach(reached=any(acknowledged))
+        answers = await outlet.publish(records) if records else []
+        is_reached = any(answer is None or answer.is_refused for answer in answers)
+        if is_reached or (records and outlet is self._outlet):  # a trial that nobody answers says little
+            self._note_reach(reached=is_reached)
+        published = PublishedRows([row for row in rows if row.topic not in topics], {}, set())
         stopped: set[tuple[ParticipantId, ConversationId]] = set()
-        finished = [row for row in rows if row.topic not in topics]
-        for row, is_acknowledged in zip(sent, acknowledged, strict=True):
-            if not is_acknowledged:
-                stopped.add((row.topic, row.conversation))
-            elif (row.topic, row.conversation) not in stopped:
-                finished.append(row)
-        return finished
+        for row, answer in zip(sent, answers, strict=True):
+            if answer is None:
+                if (row.topic, row.conversation) not in stopped:
+                    published.finished.append(row)
+                continue
+            stopped.add((row.topic, row.conversation))
+            if answer.is_refused:
+                published.refused.setdefault(row.topic, answer.reason)
+            else:
+                published.unanswered.add(row.topic)
+        return published
 
     async def _mark(
         self, lease: RelayLease, rows: Sequence[OutboxRow], topics: Mapping[ParticipantId, AgentTopic]
@@ -267,3 +332,4 @@ class Relay:
             with suppress(MootError):
                 await self._store.transact(hold_relay, hold_relay.HoldRelay(self._host, 0.0))
         await self._outlet.close()
+        await self._trial.close()

@@ -1,7 +1,7 @@
 """The state of Kafka, and new epochs: for `moot kafka` and `moot doctor`, independent of any running hub."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from msgspec import Struct
@@ -19,7 +19,7 @@ from moot.model.participant import Kind
 from moot.model.records.dead_letter import DEAD_LETTERS
 from moot.model.records.outbox import OF_AUTHOR, OutboxRow, topic_of
 from moot.model.records.relay import RELAYS
-from moot.model.records.topic import AgentTopic
+from moot.model.records.topic import AgentTopic, TopicTrouble, TopicTroubleKind
 from moot.ports import Page
 
 COUNTED = 1_000_001
@@ -37,7 +37,17 @@ class TopicReport(Struct, frozen=True):
     records: int | None = None
     """Published since it was created; None if the brokers could not be asked."""
     lag: int | None = None
-    """How many of them its agent has not recorded as read."""
+    """How many of them its agent has not recorded as read; None also where brokers do not tell."""
+
+
+class StoppedTopic(Struct, frozen=True):
+    """A topic that brokers refuse, now or when a hub last tried."""
+
+    topic: str
+    agent: str
+    reason: str
+    since: float | None = None
+    """When a hub met it first; None if none has."""
 
 
 class KafkaReport(Struct, frozen=True):
@@ -56,6 +66,8 @@ class KafkaReport(Struct, frozen=True):
     repartitioned: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     """Topics that another home writes to as well."""
+    refused: tuple[StoppedTopic, ...] = ()
+    """Topics that brokers do not let be made, described, read or written."""
 
     @property
     def is_behind(self) -> bool:
@@ -67,27 +79,12 @@ async def report(store: StoreOfTopics, brokers: Brokers, prefix: str, now: float
     places = Places(store, cluster, prefix)
     await places.refresh()
     topics = [places.known[agent] for agent in sorted(places.known)]
-    trouble, lost, repartitioned, foreign = "", list[str](), list[str](), list[str]()
-    instance = await store.instance()
     rows = [TopicReport(topic.agent, topic.name, topic.epoch, topic.partitions) for topic in topics]
+    trouble, state = "", TopicStates()
     try:
-        existing = await cluster.topics(topic.name for topic in topics)
-        lost = [
-            topic.name
-            for topic in topics
-            if topic.name not in existing or existing[topic.name].identity != topic.identity
-        ]
-        present = [topic for topic in topics if topic.name in existing]
-        repartitioned = [
-            topic.name for topic in present if existing[topic.name].partitions != topic.partitions
-        ]
-        unplaced = await cluster.topics(await _expected_topics(store, places))
-        newest = await cluster.newest([*(existing[topic.name] for topic in present), *unplaced.values()])
-        foreign = [
-            name for name, records in newest.items() if any(record.instance != instance for record in records)
-        ]
+        state = await _states(store, cluster, places, topics)
         rows = [
-            await _count(offsets, brokers, topic) if topic in present else row
+            await _count(offsets, brokers, topic) if topic.name in state.present else row
             for topic, row in zip(topics, rows, strict=True)
         ]
     except KafkaOutOfReach as error:
@@ -106,10 +103,56 @@ async def report(store: StoreOfTopics, brokers: Brokers, prefix: str, now: float
         fence=0 if lease is None else lease.fence,
         dead_letters=len(await store.records(DEAD_LETTERS.all())),
         topics=tuple(rows),
-        lost=tuple(lost),
-        repartitioned=tuple(repartitioned),
-        taken=tuple(sorted(foreign)),
+        lost=state.lost,
+        repartitioned=state.repartitioned,
+        taken=state.taken,
+        refused=_refused(places, topics, state.refused),
     )
+
+
+class TopicStates(Struct, frozen=True):
+    """How brokers describe the topics of a home; by name."""
+
+    present: frozenset[str] = frozenset()
+    lost: tuple[str, ...] = ()
+    repartitioned: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    refused: dict[str, str] = {}
+
+
+async def _states(
+    store: StoreOfTopics, cluster: Cluster, places: Places, topics: Sequence[AgentTopic]
+) -> TopicStates:
+    existing = await cluster.topics(topic.name for topic in topics)
+    unplaced = await cluster.topics(await _expected_topics(store, places))
+    instance = await store.instance()
+    newest = await cluster.newest([*existing.found.values(), *unplaced.found.values()])
+    taken = [
+        name for name, records in newest.found.items() if any(one.instance != instance for one in records)
+    ]
+    found = [(topic, existing.found[topic.name]) for topic in topics if topic.name in existing.found]
+    missing = {topic.name for topic in topics} - existing.found.keys() - existing.refused.keys()
+    changed = {topic.name for topic, now in found if now.identity != topic.identity}
+    return TopicStates(
+        present=frozenset(existing.found),
+        lost=tuple(sorted(missing | changed)),
+        repartitioned=tuple(topic.name for topic, now in found if now.partitions != topic.partitions),
+        taken=tuple(sorted(taken)),
+        refused={**existing.refused, **unplaced.refused, **newest.refused},
+    )
+
+
+def _refused(
+    places: Places, topics: Sequence[AgentTopic], refused_now: Mapping[str, str]
+) -> tuple[StoppedTopic, ...]:
+    """Topics that are refused now, and those that a hub was refused to make or write: that is not tried here."""
+    agents = {topic.name: topic.agent for topic in topics}
+    refused = {name: StoppedTopic(name, agents.get(name, ""), reason) for name, reason in refused_now.items()}
+    for trouble in places.stopped.values():
+        if trouble.kind in (TopicTroubleKind.REFUSED, TopicTroubleKind.UNWRITABLE):
+            reason = refused_now.get(trouble.topic, trouble.reason)
+            refused[trouble.topic] = StoppedTopic(trouble.topic, trouble.agent, reason, trouble.at)
+    return tuple(refused[name] for name in sorted(refused))
 
 
 async def _expected_topics(store: StoreOfTopics, places: Places) -> list[str]:
@@ -123,7 +166,10 @@ async def _expected_topics(store: StoreOfTopics, places: Places) -> list[str]:
 async def _count(offsets: GroupOffsets, brokers: Brokers, topic: AgentTopic) -> TopicReport:
     places = [(topic.name, part) for part in range(topic.partitions)]
     ends = await asyncio.to_thread(ends_of, brokers, places)
-    committed = await offsets.read(group_of(topic.agent), places)
+    try:
+        committed = await offsets.read(group_of(topic.agent), places)
+    except KafkaOutOfReach:  # the ends are known: it is this group that cannot be read
+        committed = {}
     lag = (
         sum(end - committed[place] for place, end in ends.items() if place in committed)
         if committed
@@ -146,28 +192,37 @@ def ends_of(brokers: Brokers, places: Sequence[Place]) -> dict[Place, int]:
         consumer.close()
 
 
+class Rebuilt(Struct, frozen=True):
+    topics: list[AgentTopic]
+    """The new ones."""
+    records: int
+    """How many are to be published there."""
+    stopped: list[TopicTrouble]
+    """Agents that got no new topic, and why; they are left with the former one."""
+
+
 async def rebuild(
     store: StoreOfTopics, brokers: Brokers, prefix: str, agents: Sequence[ParticipantId]
-) -> tuple[list[AgentTopic], int]:
+) -> Rebuilt:
     """Begin a new epoch for these agents, or for all with a topic: new topics, to which all messages of their
     conversations are published again. The former topics are left as they are."""
     cluster = Cluster(brokers)
     try:
         places = Places(store, cluster, prefix)
         await places.refresh()
-        topics = await places.begin_epoch(agents or sorted(places.known))
-        if places.stopped:
-            raise KafkaOutOfReach("; ".join(sorted(places.stopped.values())))
+        chosen = agents or sorted(places.known)
+        topics = await places.begin_epoch(chosen)
     finally:
         cluster.close()
     renewed = {topic.agent for topic in topics}
+    stopped = [places.stopped[agent] for agent in chosen if agent in places.stopped.keys() - renewed]
     count = 0
     for archived in (False, True):
         for conversation in await store.conversations(archived=archived, kind=None):
             topic = topic_of(conversation, await store.members(conversation.id))
             if topic in renewed and topic is not None:
                 count += await _restate(store, conversation, topic)
-    return topics, count
+    return Rebuilt(topics, count, stopped)
 
 
 async def _restate(store: StoreOfTopics, conversation: Conversation, topic: ParticipantId) -> int:

@@ -30,6 +30,8 @@ log = structlog.get_logger("moot.kafka")
 
 KEEP_SECONDS = 1.0
 """How often changed offsets are stored."""
+REFUSED_SECONDS = 60.0
+"""Pause for a group whose offsets brokers refuse to store."""
 CLOSE_SECONDS = 2.0
 AROUND_SECONDS = 10.0
 """How often it looks for topics without a hint."""
@@ -74,9 +76,12 @@ class Wakes:
         self._epochs: dict[str, int] = {}
         self._reached: dict[Place, int] = {}
         self._stored_offsets: dict[tuple[ParticipantId, Place], int] = {}
+        self._unstored: dict[str, float] = {}
+        """Groups whose offsets brokers refuse to store, and until when they are left alone."""
         self._changing = asyncio.Lock()
         self._is_stale = False
         self._refreshing: asyncio.Task[None] | None = None
+        self._around: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.foreign = 0
         """Records of other homes, or of earlier epochs."""
@@ -91,12 +96,19 @@ class Wakes:
         """Wake this process for these agents too."""
         self._agents |= set(agents)
         self._watches = self._watches or watches
+        if self._around is None:
+            self._around = self._spawn(self._look_around())
         await self.keep_up()
 
     @property
     def unread(self) -> int:
         """Records that the brokers hold and this process has not read."""
         return 0 if self._reader is None else self._reader.unread
+
+    @property
+    def refused(self) -> Mapping[str, str]:
+        """Topics that brokers do not let this process read, each with their reason."""
+        return {} if self._reader is None else self._reader.refused
 
     @property
     def reached(self) -> Mapping[Place, int]:
@@ -135,7 +147,7 @@ class Wakes:
     async def keep_up(self) -> None:
         """Read exactly the topics that concern this process now."""
         async with self._changing:
-            places = await self._find_places()
+            places, trouble = await self._find_places()
             new = places.keys() - self._readers.keys()
             obsolete = self._readers.keys() - places.keys()
             starts = await self._starts({place: places[place] for place in new})
@@ -147,12 +159,14 @@ class Wakes:
                 if self._reader is None:
                     self._reader = TopicReader(self._brokers, self._take, self._on_begin, self._on_loss)
                     self._spawn(self._keep_offsets())
-                    self._spawn(self._look_around())
                 self._reader.read(starts)
         if starts:
             asyncio.get_running_loop().call_later(AGAIN_SECONDS, self._look, 0)
+        if trouble is not None:
+            raise trouble
 
-    async def _find_places(self) -> dict[Place, set[ParticipantId]]:
+    async def _find_places(self) -> tuple[dict[Place, set[ParticipantId]], KafkaOutOfReach | None]:
+        """What to read, and why that is not all of it."""
         await self._places.refresh()
         readers: dict[ParticipantId, set[ParticipantId]] = {}
         if self._watches:
@@ -162,13 +176,18 @@ class Wakes:
             readers.setdefault(home, set()).update(listeners[agent])
         for agent, readers_here in listeners.items():
             readers.setdefault(agent, set()).update(readers_here)
-        topics = await self._places.of(readers)
+        trouble: KafkaOutOfReach | None = None
+        try:
+            topics = await self._places.of(readers)
+        except KafkaOutOfReach as error:
+            topics, trouble = self._places.known_of(readers), error
         self._epochs = {topic.name: topic.epoch for topic in topics.values()}
-        return {
+        places = {
             (topic.name, part): readers[agent]
             for agent, topic in topics.items()
             for part in range(topic.partitions)
         }
+        return places, trouble
 
     async def _listeners(self) -> dict[ParticipantId, set[ParticipantId]]:
         """Agents whose records concern this process, each with its readers here: itself, if it runs here, and the
@@ -281,18 +300,27 @@ class Wakes:
                 await self.keep_offsets()
 
     async def keep_offsets(self) -> None:
+        now = asyncio.get_running_loop().time()
         moved = {
             (agent, place): at
             for place, at in self._reached.items()
             for agent in self._readers.get(place, ())
             if self._stored_offsets.get((agent, place)) != at
+            and self._unstored.get(group_of(agent), 0) <= now
         }
         by_group: dict[str, dict[Place, int]] = {}
         for (agent, place), at in moved.items():
             by_group.setdefault(group_of(agent), {})[place] = at
-        if by_group:
-            await self._offsets.write(by_group)
-        self._stored_offsets |= moved
+        if not by_group:
+            return
+        refused = await self._offsets.write(by_group)
+        for group, reason in refused.items():
+            if group not in self._unstored:
+                log.warning("offsets are not stored", action="offsets_refused", group=group, reason=reason)
+            self._unstored[group] = now + REFUSED_SECONDS
+        for group in by_group.keys() - refused.keys():
+            self._unstored.pop(group, None)
+        self._stored_offsets |= {key: at for key, at in moved.items() if group_of(key[0]) not in refused}
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

@@ -71,6 +71,8 @@ class LogFigures(Struct, frozen=True):
     """Records of other homes or earlier epochs that this process passed over."""
     unreadable: int = 0
     """Records that this process put aside because they made no sense."""
+    stopped: int = 0
+    """Topics that cannot be used, each for a reason of its own: their agents are woken by the sweep."""
 
 
 TOOL_INVOKE: Final = "tool_invoke"

@@ -26,7 +26,7 @@ from moot.model.records.share import SHARES
 from moot.model.records.spawned import SPAWNED
 from moot.model.records.task import TASKS
 from moot.model.records.token import TOKENS
-from moot.model.records.topic import TOPICS
+from moot.model.records.topic import TOPIC_TROUBLES, TOPICS
 from moot.model.records.wait import WAITS
 
 TABLES: Final[tuple[AnyTable, ...]] = (
@@ -47,6 +47,7 @@ TABLES: Final[tuple[AnyTable, ...]] = (
     OUTBOX,
     RELAYS,
     TOPICS,
+    TOPIC_TROUBLES,
     DEAD_LETTERS,
     WATCH_POSITIONS,
     CLI_SESSIONS,
