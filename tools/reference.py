@@ -86,7 +86,7 @@ def _sections() -> Iterator[str]:
 def _section(title: str, kind: Section, text: str) -> str:
     lines = [f"## `{title}`", "", *([text, ""] if text else [])]
     lines += ["| setting | default | meaning | values |", "|---|---|---|---|"]
-    for field in structs.fields(kind):
+    for field in sorted(structs.fields(kind), key=lambda field: not field.required):
         fact = FACTS[kind][field.encode_name]
         shown = f"{field.encode_name}.AGENT" if field.encode_name == SECRET_TABLE else field.encode_name
         cells = [f"`{shown}`", _default(field), fact.meaning, fact.takes.phrase]

@@ -119,32 +119,34 @@ def refused(workshop: Workshop, row: AgentSettings, coding: CodingSettings | Non
 
 def test_a_plan_is_refused_with_what_is_wrong(workshop: Workshop) -> None:
     project = str(workshop.project("a"))
-    row = AgentSettings("arya", brain="command:claude", project=project)
-    assert "is Moot's own home" in refused(workshop, AgentSettings("arya", brain="command:claude"))
+    row = AgentSettings(name="arya", brain="command:claude", project=project)
+    assert "is Moot's own home" in refused(workshop, AgentSettings(name="arya", brain="command:claude"))
     assert "is not a folder" in refused(
-        workshop, AgentSettings("arya", brain="command:claude", project="/nowhere")
+        workshop, AgentSettings(name="arya", brain="command:claude", project="/nowhere")
     )
     inside = CodingSettings(directories=(str(workshop.root / "elsewhere"),))
     assert "is outside the folders" in refused(workshop, row, inside)
     (workshop.root / "elsewhere").mkdir()
     (workshop.root / "elsewhere" / "link").symlink_to(project)
-    linked = AgentSettings("arya", brain="command:claude", project=str(workshop.root / "elsewhere" / "link"))
+    linked = AgentSettings(
+        name="arya", brain="command:claude", project=str(workshop.root / "elsewhere" / "link")
+    )
     assert "is outside the folders" in refused(workshop, linked, inside), "links are followed"
-    free = AgentSettings("arya", brain="command:claude", project=project, permissions=CliPermissions.ALL)
+    free = AgentSettings(name="arya", brain="command:claude", project=project, permissions=CliPermissions.ALL)
     assert "may do everything and has no sandbox" in refused(workshop, free)
-    other = AgentSettings("arya", brain="acp:gemini", project=project, credential=CliCredential.API_KEY)
+    other = AgentSettings(name="arya", brain="acp:gemini", project=project, credential=CliCredential.API_KEY)
     assert "does not know which key gemini" in refused(workshop, other)
     for line in (
         "x --dangerously-skip-permissions",
         "gemini --yolo",
         "x --permission-mode bypassPermissions",
     ):
-        loose = AgentSettings("arya", brain=f"command:{line}", project=project)
+        loose = AgentSettings(name="arya", brain=f"command:{line}", project=project)
         assert "takes the program's own brakes off" in refused(workshop, loose)
-    more = AgentSettings("arya", brain="command:claude --model x", project=project)
+    more = AgentSettings(name="arya", brain="command:claude --model x", project=project)
     assert "words behind claude" in refused(workshop, more)
     assert "cannot be split" in refused(
-        workshop, AgentSettings("arya", brain="command:x 'y", project=project)
+        workshop, AgentSettings(name="arya", brain="command:x 'y", project=project)
     )
 
 

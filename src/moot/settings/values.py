@@ -92,11 +92,10 @@ class HousekeepingSettings(Struct, frozen=True, forbid_unknown_fields=True):
     backups_keep: int = 7
 
 
-class AgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    name: str
+class RunSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How an agent runs: what `[[agents]]` and `[templates.NAME]` have in common."""
+
     role: str = ""
-    display: str = ""
-    color: str = ""
     brain: str = "demo"
     context_messages: int = 20
     context_tokens: int = 8000
@@ -112,6 +111,12 @@ class AgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     budget_tokens: int = 0
     avatar: str = ""
     spawns: tuple[str, ...] = ()
+
+
+class AgentSettings(RunSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    name: str
+    display: str = ""
+    color: str = ""
     autostart: bool = True
     partitions: int = 1
     watches: tuple[str, ...] = ()
@@ -125,25 +130,9 @@ class LinkSettings(Struct, frozen=True, forbid_unknown_fields=True, rename={"sen
     enabled: bool = True
 
 
-class TemplateSettings(Struct, frozen=True, forbid_unknown_fields=True):
+class TemplateSettings(RunSettings, frozen=True, forbid_unknown_fields=True):
     """An agent that `spawn_agent` may start; the spawner gives the name."""
 
-    role: str = ""
-    brain: str = "demo"
-    context_messages: int = 20
-    context_tokens: int = 8000
-    on_busy: OnBusy = OnBusy.QUEUE
-    concurrency: int = 4
-    project: str = "."
-    tools: tuple[str, ...] = ()
-    permissions: CliPermissions = CliPermissions.EDIT
-    credential: CliCredential = CliCredential.LOGIN
-    sandbox: CliSandbox = CliSandbox.NONE
-    environment: tuple[str, ...] = ()
-    budget_usd: float = 0.0
-    budget_tokens: int = 0
-    avatar: str = ""
-    spawns: tuple[str, ...] = ()
     max_minutes: int = 240
     idle_minutes: int = 30
     worktree: Worktree = Worktree.AUTO

@@ -17,13 +17,13 @@ from moot.settings.values import TelegramSettings
 
 
 def test_what_is_heeded_at_once_is_taken_and_the_rest_waits() -> None:
-    before = Settings(agents=(AgentSettings("a"),))
+    before = Settings(agents=(AgentSettings(name="a"),))
     wanted = Settings(
         hub=HubSettings(policy=Policy.OPEN, port=1, user="karl"),
         groups=GroupSettings(max_depth=9),
         limits=Limits(chain_turns=1, message_bytes=7),
         host=HostSettings(lease_seconds=3.0),
-        agents=(AgentSettings("b"),),
+        agents=(AgentSettings(name="b"),),
     )
     now = in_force(before, wanted)
     assert (now.hub, now.host) == (HubSettings(policy=Policy.OPEN), before.host)
@@ -56,7 +56,7 @@ def test_values_are_told_plainly_and_secrets_not_at_all() -> None:
 
 
 def test_what_is_otherwise_about_an_agent_is_named() -> None:
-    before = AgentSettings("a", brain="demo")
+    before = AgentSettings(name="a", brain="demo")
     assert changed_fields(before, before) == []
     assert changed_fields(before, structs.replace(before, brain="code:x:y", tools=("notes",))) == [
         "brain",

@@ -22,7 +22,7 @@ from moot.model.hint import Act, Hint
 from moot.model.participant import AgentConfig, Participant
 from moot.model.records.spawned import SPAWNED, SpawnRecord
 from moot.rules.brain_kinds import EXTERNAL, kind_of
-from moot.settings import AgentSettings, Home, Settings, TemplateSettings
+from moot.settings import AgentSettings, Home, RunSettings, Settings, TemplateSettings
 from moot.settings.problems import as_toml, near
 from moot.settings.schema.constraints import EVERY_TEMPLATE
 from moot.settings.schema.tools import toolbox
@@ -118,11 +118,7 @@ def can_write(template: TemplateSettings) -> bool:
 
 def row_of(template: TemplateSettings, name: str, project: str) -> AgentSettings:
     """A started agent, as moot.toml would describe it."""
-    shared = {
-        field: getattr(template, field)
-        for field in TemplateSettings.__struct_fields__
-        if field in AgentSettings.__struct_fields__
-    }
+    shared = {field: getattr(template, field) for field in RunSettings.__struct_fields__}
     return AgentSettings(**{**shared, "name": name, "project": project or HERE})
 
 

@@ -47,7 +47,7 @@ class Fact(Struct, frozen=True):
     """May hold a secret: never shown in an error."""
 
 
-_RUNS: Final = {
+_RUNS: Final[Mapping[str, Fact]] = {
     "role": Fact("What it does, in one line; `ROLE.md` in its workspace says more", constraints.LINE),
     "brain": Fact("What runs it: a model, the demo, a function or a program", constraints.BRAIN),
     "context_messages": Fact(
@@ -70,11 +70,6 @@ _RUNS: Final = {
         ),
         constraints.TOOLS,
     ),
-    "avatar": Fact("Picture or symbol shown for it", constraints.PLAIN),
-    "spawns": Fact('Templates from which it may start agents; `["*"]`: all', constraints.TEMPLATES),
-}
-
-_CLI: Final = {
     "permissions": Fact(
         (
             "What a coding CLI may do: `read`, change files of its project (`edit`), the same and wait for a person "
@@ -93,6 +88,8 @@ _CLI: Final = {
     ),
     "budget_usd": Fact("Maximum amount in US dollars it may spend per day (UTC); 0: no limit", amount()),
     "budget_tokens": Fact("Maximum number of tokens it may use per day (UTC); 0: no limit", whole(0)),
+    "avatar": Fact("Picture or symbol shown for it", constraints.PLAIN),
+    "spawns": Fact('Templates from which it may start agents; `["*"]`: all', constraints.TEMPLATES),
 }
 
 _BRIDGE: Final[Mapping[str, Fact]] = {
@@ -282,7 +279,6 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
         ),
         "color": Fact("Colour it is shown in; empty: derived from its name", constraints.COLOUR),
         **_RUNS,
-        **_CLI,
         "autostart": Fact("Whether it starts with the hub", flag()),
         "partitions": Fact(
             "Parts its conversations are shared in among the processes that run it; 1: whoever is first",
@@ -302,7 +298,6 @@ FACTS: Final[Mapping[Section, Mapping[str, Fact]]] = {
     },
     TemplateSettings: {
         **_RUNS,
-        **_CLI,
         "max_minutes": Fact(
             "Minutes after which an agent started from it retires at the latest; 0: never", whole(0, 525_600)
         ),
