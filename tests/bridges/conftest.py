@@ -1,5 +1,7 @@
 """A hub with three agents, connected to each chat app in turn."""
 
+import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -27,6 +29,8 @@ def player(name: str) -> AgentSpec:
         if "decide" in turn.text:
             chosen = await turn.hub.ask("user", "ship it?", choices=["yes", "no"], timeout=40)
             return f"{name} goes with {chosen.text}"
+        if "take your time" in turn.text and "MOOT_FAILPOINT" in os.environ:
+            await asyncio.Event().wait()  # here comes a kill, and nothing else may go out before
         if "loop with" in turn.text and turn.must_answer:
             return f"@{'critic' if name == 'writer' else 'writer'} loop with me"
         asked = turn.text.splitlines()[0][:40].replace("@", "")

@@ -196,11 +196,11 @@ async def test_killed_while_it_is_told_or_changed_it_is_there_once(
         await stage.connect()
         chat, _ = await stage.group()
         if present == AGENTS:
-            world.say(chat, KARL, "@critic are you there?")
+            world.say(chat, KARL, "@critic take your time")
             await until(lambda: look_for(stage, chat), bool)
         await stage.disconnect()
     if present == PRESENT:
-        world.say(chat, KARL, "@critic are you there?")
+        world.say(chat, KARL, "@critic take your time")
     url, name = world.server.url, world.bridge_name
     ended = await killed(tmp_path, name, url, point, LONG_LEASE, agents=present)
     assert ended == -signal.SIGKILL

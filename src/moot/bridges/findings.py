@@ -10,6 +10,7 @@ BOT_TO_BOT = "bot-to-bot"
 BOT_TO_BOT_FIX = (
     "in @BotFather: /mybots, choose the bot, Bot Settings, and switch Bot-to-Bot Communication Mode off"
 )
+TEST_TEXT = "Moot tests whether this bot can post here; this message is deleted again."
 
 
 class SetupFinding(Struct, frozen=True):

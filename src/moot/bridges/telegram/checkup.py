@@ -10,7 +10,7 @@ from telegram import WebhookInfo
 from telegram.constants import ChatMemberStatus
 from telegram.error import Conflict, TelegramError
 
-from moot.bridges.findings import BAD, OK, WARN, SetupFinding
+from moot.bridges.findings import BAD, OK, TEST_TEXT, WARN, SetupFinding
 from moot.bridges.telegram.bridge import MEMBER_STATUSES
 from moot.bridges.telegram.connection import AgentBot, close, connect
 from moot.errors import BadValue
@@ -18,7 +18,6 @@ from moot.model.records.chat_apps.bridge import ChatKind
 from moot.shapes import ChatElsewhere
 
 PRIVACY_FIX: Final = "in @BotFather: /setprivacy, choose the bot, Disable; then remove and re-add the bot"
-TEST_TEXT: Final = "Moot tests whether this bot can post here; this message is deleted again."
 
 
 async def check_setup(
@@ -68,7 +67,9 @@ async def _bot(bot: AgentBot, *, hub_polls: bool, webhook_url: str) -> list[Setu
             SetupFinding(name, BAD, text, "stop the other program, or revoke the token in @BotFather")
         )
     except TelegramError as error:
-        findings.append(SetupFinding(name, BAD, error.message))
+        findings.append(
+            SetupFinding(name, BAD, error.message, "check the network, and api_url if you have set it")
+        )
     if not bot.reads_all:
         text = "privacy mode is on: in groups only commands and replies arrive, unless the bot is an administrator"
         findings.append(SetupFinding(name, WARN, text, PRIVACY_FIX))

@@ -12,7 +12,7 @@ from moot.cli.run.doctor_line import DoctorLine
 from moot.errors import MootError
 from moot.hub import Hub
 from moot.hub.process.hub_lock import running_hub
-from moot.settings import DiscordIdentity, Home, Settings, load
+from moot.settings import DiscordIdentity, DiscordSettings, Home, Settings, TelegramSettings, load
 from moot.shapes import ChatElsewhere
 from moot.wiring import storage
 
@@ -51,6 +51,7 @@ def problems(settings: Settings, name: str) -> list[str]:
         for agent, token in bridge.bots.items()
         if not token
     ]
+    missing += [f"{' and '.join(names)} have the same token: each needs its own" for names in _twins(bridge)]
     if name == "telegram" and not bridge.bots:
         missing.append('no bot is set: write bots.AGENT = "${VARIABLE}"')
     if settings.bridges.discord is not None and name == "discord":
@@ -59,6 +60,17 @@ def problems(settings: Settings, name: str) -> list[str]:
         if settings.bridges.discord.identity is DiscordIdentity.BOTS and not bridge.bots:
             missing.append('identity = "bots" needs bots.AGENT = "${VARIABLE}" for each agent')
     return missing
+
+
+def _twins(bridge: TelegramSettings | DiscordSettings) -> list[list[str]]:
+    """Bots that share a token: in Telegram they would take each other's updates, in Discord speak as one."""
+    tokens = {f"bots.{agent}": token for agent, token in bridge.bots.items() if token}
+    if isinstance(bridge, DiscordSettings) and bridge.token:
+        tokens["token"] = bridge.token
+    by_token: dict[str, list[str]] = {}
+    for name, token in tokens.items():
+        by_token.setdefault(token, []).append(name)
+    return [names for names in by_token.values() if len(names) > 1]
 
 
 def not_started(settings: Settings) -> list[tuple[str, str]]:
@@ -73,7 +85,8 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
         settings = load(home)
     except MootError as error:
         return [SetupFinding("moot.toml", BAD, error.title)]
-    missing = [SetupFinding("moot.toml", BAD, one) for one in problems(settings, name)]
+    how = f"moot bridge {name} setup shows the steps"
+    missing = [SetupFinding("moot.toml", BAD, one, how) for one in problems(settings, name)]
     if missing:
         return missing
     chats, heard_bots = await _chats(home, name)
@@ -96,7 +109,8 @@ async def findings(home: Home, name: str, *, posts: bool = False) -> list[SetupF
         from moot.bridges.discord.checkup import check_setup as check_discord  # noqa: PLC0415  an extra
 
         assert settings.bridges.discord is not None
-        return await check_discord(settings.bridges.discord, chats)
+        agents = [row.name for row in settings.agents]
+        return await check_discord(settings.bridges.discord, chats, agents, posts=posts)
     except ImportError as error:
         return [
             SetupFinding(name, BAD, f"its library is not installed: {error}", f"pip install 'moot[{name}]'")

@@ -10,8 +10,8 @@ message, their refused names, and that what they post comes back to the bot; all
 commands as they are registered and used; buttons; 401, 403, 404 and 429; headers that tell what is left of a channel's
 bucket, and to wait; answers that break off; ids that grow with the time. Answers parse with hikari's own types.
 
-Not modelled: guild members, roles and permissions beyond one switch, presences, voice, files, embeds, reactions,
-shards, and 429 that come by themselves (they are set by a test).
+Not modelled: guild members, roles, permissions beyond a few that a channel lacks, presences, voice, files, embeds,
+reactions, shards, and 429 that come by themselves (they are set by a test).
 """
 
 from moot.testing.fake_discord.rest_api import FakeDiscord

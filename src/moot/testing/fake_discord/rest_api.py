@@ -28,6 +28,7 @@ from moot.testing.fake_llm.http import QUERY
 MAX_TEXT: Final = 2000
 REFUSED_NAMES: Final = ("discord", "clyde")
 NO_CONTENT: Final = 204
+MESSAGE_CONTENT_FLAG: Final = 1 << 18
 
 
 class FakeDiscord(ServerState, ChatAppServer):
@@ -118,17 +119,39 @@ class FakeDiscord(ServerState, ChatAppServer):
         """The newest first, a page at a time."""
         if self.history_floods:
             raise self.flooded(self.history_floods.pop(0))
+        channel = self._channel(id)
+        if "history" in channel.lacking:
+            return 200, []
         before = int(request.get("before") or 0)
-        messages = [
-            message for message in self._channel(id).messages if not before or int(message["id"]) < before
-        ]
+        messages = [message for message in channel.messages if not before or int(message["id"]) < before]
         return 200, list(reversed(messages))[: int(request.get("limit") or 50)]
 
+    def get_application(self, _: JsonObject) -> tuple[int, Json]:
+        return 200, {
+            "id": APP_ID,
+            "name": "moot",
+            "description": "",
+            "bot_public": False,
+            "bot_require_code_grant": False,
+            "owner": user_of("1", "somebody"),
+            "verify_key": "00",
+            "flags": MESSAGE_CONTENT_FLAG if self.gateway.allows_message_content else 0,
+            "approximate_guild_count": 1,
+            "approximate_user_install_count": 0,
+        }
+
+    def get_commands(self, _: JsonObject, _id: str) -> tuple[int, Json]:
+        return 200, self.commands if self._caller == self._reader else self.other_commands.get(
+            self._caller, []
+        )
+
     def get_webhooks(self, _: JsonObject, id: str) -> tuple[int, Json]:
+        self._check_permission(self._channel(id), "webhooks")
         return 200, [hook for hook in self.webhooks.values() if hook["channel_id"] == self._channel(id).id]
 
     def make_webhook(self, request: JsonObject, id: str) -> tuple[int, Json]:
         channel = self._channel(id)
+        self._check_permission(channel, "webhooks")
         _check_name(request["name"])
         hook: JsonObject = {
             "id": self.next_id(),
@@ -157,7 +180,7 @@ class FakeDiscord(ServerState, ChatAppServer):
     def edit_webhook_message(
         self, request: JsonObject, _id: str, _token: str, message: str
     ) -> tuple[int, Json]:
-        [post] = [one for one in self.posts if one.id == message]
+        post = self._posted(message)
         post.text, post.buttons = request.get("content", post.text), _buttons(request)
         author = {**user_of(BOT_ID, post.name), "bot": True}
         return 200, self.message(self.channels[post.channel], post.id, author, post.text)
@@ -168,6 +191,16 @@ class FakeDiscord(ServerState, ChatAppServer):
 
     def edit_message(self, request: JsonObject, id: str, message: str) -> tuple[int, Json]:
         return self.edit_webhook_message(request, id, "", message)
+
+    def delete_webhook_message(self, _: JsonObject, _id: str, _token: str, message: str) -> tuple[int, Json]:
+        post = self._posted(message)
+        self.posts.remove(post)
+        channel = self.channels[post.channel]
+        channel.messages[:] = [one for one in channel.messages if one["id"] != message]
+        return NO_CONTENT, None
+
+    def delete_message(self, request: JsonObject, id: str, message: str) -> tuple[int, Json]:
+        return self.delete_webhook_message(request, id, "", message)
 
     def type_in(self, _: JsonObject, id: str) -> tuple[int, Json]:
         self.typing.append(self._channel(id).id)
@@ -184,6 +217,8 @@ class FakeDiscord(ServerState, ChatAppServer):
     def _post(
         self, channel: FakeChannel, author: JsonObject, request: JsonObject, name: str, **more: Any
     ) -> JsonObject:
+        if not more:  # a webhook needs no permission
+            self._check_permission(channel, "send")
         text = str(request.get("content", ""))
         if not text.strip() or len(text) > MAX_TEXT:
             raise AnswerRefused(400, "Invalid Form Body: content has to be 1 to 2000 characters")
@@ -217,6 +252,16 @@ class FakeDiscord(ServerState, ChatAppServer):
             raise AnswerRefused(403, "Missing Access")
         return channel
 
+    def _posted(self, id: str) -> FakePost:
+        for post in self.posts:
+            if post.id == id:
+                return post
+        raise AnswerRefused(404, "Unknown Message")
+
+    def _check_permission(self, channel: FakeChannel, permission: str) -> None:
+        if permission in channel.lacking:
+            raise AnswerRefused(403, "Missing Permissions")
+
 
 def _check_name(name: str) -> None:
     if not 1 <= len(name) <= 80 or any(word in name.lower() for word in REFUSED_NAMES):  # noqa: PLR2004
@@ -241,6 +286,8 @@ def _payload(headers: dict[str, str], body: bytes) -> JsonObject:
 ROUTES: Final[tuple[tuple[str, str, Callable[..., tuple[int, Json]]], ...]] = (
     ("GET", r"/gateway/bot", FakeDiscord.get_gateway),
     ("GET", r"/users/@me", FakeDiscord.get_me),
+    ("GET", r"/oauth2/applications/@me", FakeDiscord.get_application),
+    ("GET", r"/applications/(\d+)/commands", FakeDiscord.get_commands),
     ("GET", r"/channels/(\d+)", FakeDiscord.get_channel),
     ("GET", r"/channels/(\d+)/messages", FakeDiscord.get_messages),
     ("GET", r"/channels/(\d+)/webhooks", FakeDiscord.get_webhooks),
@@ -249,6 +296,8 @@ ROUTES: Final[tuple[tuple[str, str, Callable[..., tuple[int, Json]]], ...]] = (
     ("PATCH", r"/webhooks/(\d+)/([\w-]+)/messages/(\d+)", FakeDiscord.edit_webhook_message),
     ("POST", r"/channels/(\d+)/messages", FakeDiscord.make_message),
     ("PATCH", r"/channels/(\d+)/messages/(\d+)", FakeDiscord.edit_message),
+    ("DELETE", r"/channels/(\d+)/messages/(\d+)", FakeDiscord.delete_message),
+    ("DELETE", r"/webhooks/(\d+)/([\w-]+)/messages/(\d+)", FakeDiscord.delete_webhook_message),
     ("POST", r"/channels/(\d+)/typing", FakeDiscord.type_in),
     ("PUT", r"/applications/(\d+)/commands", FakeDiscord.set_commands),
     ("POST", r"/interactions/(\d+)/([\w-]+)/callback", FakeDiscord.respond),

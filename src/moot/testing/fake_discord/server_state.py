@@ -22,6 +22,9 @@ class FakeChannel(Struct):
     parent: str = ""
     messages: list[JsonObject] = []
     forbidden: bool = False
+    """The bot does not even see it."""
+    lacking: set[str] = set()
+    """Permissions that the bot lacks there: `send`, `history`, `webhooks`."""
 
     @property
     def fields(self) -> JsonObject:
@@ -62,6 +65,8 @@ class ServerState:
         self.posts: list[FakePost] = []
         self.typing: list[str] = []
         self.commands: list[JsonObject] = []
+        self.other_commands: dict[str, list[JsonObject]] = {}
+        """Token → commands that another bot has registered."""
         self.has_message_content = True
         self.events: list[tuple[str, JsonObject]] = []
         """Everything that was dispatched, in order: what a session resumes from."""
