@@ -99,6 +99,41 @@ async def test_what_people_made_stays_and_what_the_file_names_is_the_files(town:
     assert [link.id for link in await town.hub.links.list()] == [mine.id]
 
 
+async def test_a_link_of_the_file_is_overridden_until_the_file_is_read_again(town: Town) -> None:
+    town.write(A_ABOVE_B)
+    await town.hub.reload()
+    [link] = await town.hub.links.list()
+    changed = await town.hub.links.update(link.id, relationship="peer", override=True)
+    assert (changed.sentence, changed.origin) == ("a and b are peers. Both may start.", "overridden")
+    with pytest.raises(Conflict, match="wins over changes"):
+        await town.hub.links.update(link.id, direction="one_way")
+    with pytest.raises(Conflict, match=r"moot\.toml:13"):
+        await town.hub.links.delete(link.id)
+    assert changes(await town.hub.reload()) == [("link", "changed", "a is superior of b. Both may start.")]
+    again = await town.hub.links.get(link.id)
+    assert (again.sentence, again.origin, again.id) == (link.sentence, "config", link.id)
+
+
+async def test_an_overridden_link_goes_when_the_file_no_longer_names_it(town: Town) -> None:
+    town.write(A_ABOVE_B)
+    await town.hub.reload()
+    [link] = await town.hub.links.list()
+    await town.hub.links.update(link.id, direction="one_way", override=True)
+    with pytest.raises(Conflict, match="does not have it"):
+        await town.hub.links.apply([])
+    town.write()
+    await town.hub.reload()
+    assert await town.links() == []
+
+
+async def test_what_is_said_as_it_is_overrides_nothing(town: Town) -> None:
+    town.write(A_ABOVE_B)
+    await town.hub.reload()
+    [link] = await town.hub.links.list()
+    same = await town.hub.links.update(link.id, relationship="superior", override=True)
+    assert (same.origin, await town.told(EventType.LINK_CHANGED)) == ("config", [])
+
+
 async def test_a_link_that_was_turned_off_stays_off_until_it_is_turned_on(tmp_path: Path) -> None:
     toml = tmp_path / "moot.toml"
     toml.write_text(TEAM + A_ABOVE_B)

@@ -102,11 +102,11 @@ class LinkPlan:
         """Each with the row that says it otherwise."""
         named = {frozenset(row.ends) for row in rows}
         others = [link for link in graph.all() if frozenset(link.ends) not in named]
-        self.removed = [link for link in others if link.origin is origin]
+        self.removed = [link for link in others if _is_of(link, origin)]
         if origin is not LinkOrigin.CONFIG:
             # who was removed finds its links again when it comes back
             self.removed = [link for link in self.removed if gone.isdisjoint(link.ends)]
-            self.left = [(None, link) for link in others if link.origin is not origin]
+            self.left = [(None, link) for link in others if not _is_of(link, origin)]
         for number, row in enumerate(rows):
             self._add(number, row, graph.between(*row.ends))
 
@@ -209,7 +209,7 @@ def _check_version(command: SyncLinks, graph: Graph) -> None:
 def _in_the_way(draft: Draft, number: int | None, link: Link) -> Conflict:
     ends = " and ".join(draft.name(end) for end in link.ends)
     says = "says otherwise" if number is not None else "does not have"
-    whose = link.place or "moot.toml" if link.origin is LinkOrigin.CONFIG else "an agent that started another"
+    whose = link.place or "moot.toml" if link.in_file else "an agent that started another"
     refusal = Conflict(
         f"the link of {ends} is set by {whose}, and this list {says}" + (" it" if number is None else ""),
         detail=f"it is now: {links.sentence(link, draft.name)} Nothing was changed",
@@ -291,6 +291,11 @@ def _kept(before: Link, row: Link) -> Link:
         created_at=before.created_at,
         updated_at=before.updated_at,
     )
+
+
+def _is_of(link: Link, origin: LinkOrigin) -> bool:
+    """Whether a list of this origin says what becomes of the link."""
+    return link.in_file if origin is LinkOrigin.CONFIG else link.origin is origin
 
 
 def _is_other(before: Link, after: Link) -> bool:

@@ -12,7 +12,7 @@ from moot.model.change import Decision
 from moot.model.hint import Act, Hint
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.moment import Moment
-from moot.model.records.link import Link, LinkOrigin
+from moot.model.records.link import Link
 from moot.ports import Scope
 from moot.rules.draft import Draft, Seen
 
@@ -34,7 +34,7 @@ def decide(command: Unlink, seen: Seen, at: Moment) -> Decision[Link]:
     draft = Draft(seen, at)
     channel.by_person(draft, command.author)
     link = channel.found(seen.graph(), command.link)
-    if link.origin is LinkOrigin.CONFIG:
+    if link.in_file:
         raise Conflict(
             f"this link is set in {link.place or 'moot.toml'}, and would come back with the next reload",
             fix=(Hint(Act.EDIT_SETTINGS), Hint(Act.DISABLE_LINK, id=link.id)),

@@ -108,6 +108,7 @@ class Links(LinkCalls):
         relationship: str | None = None,
         direction: str | None = None,
         enabled: bool | None = None,
+        override: bool = False,
     ) -> shapes.Link:
         link = await self._find(id, whole=True)
         command = relink.ChangeLink(
@@ -116,6 +117,7 @@ class Links(LinkCalls):
             None if direction is None else _one_of(Direction, direction),
             None if relationship is None else _one_of(Relationship, relationship),
             enabled,
+            override,
             link.ends,
         )
         return self._shape(await self._cutting(relink, command))

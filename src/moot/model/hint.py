@@ -59,6 +59,8 @@ class Act(StrEnum):
     ENABLE_LINK = "enable_link"
     DISABLE_LINK = "disable_link"
     CHANGE_LINK = "change_link"
+    OVERRIDE_LINK = "override_link"
+    """Until moot.toml, which names it, is read again."""
     OPEN_LINK = "open_link"
     """Let both ends start."""
 

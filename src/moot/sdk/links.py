@@ -55,8 +55,10 @@ class LinkCalls(Subject, subject="links"):
         relationship: str | None = None,
         direction: str | None = None,
         enabled: bool | None = None,
+        override: bool = False,
     ) -> shapes.Link:
-        """Change the fields that are given. A link disabled here stays disabled even if moot.toml enables it."""
+        """Change the fields that are given. A link disabled here stays disabled even if moot.toml enables it. Direction
+        and relationship of a link in moot.toml are changed only with `override`, until the file is read again."""
 
     @http.delete(LINK)
     async def delete(self, id: str, *, purge: bool = False) -> shapes.Link:

@@ -39,6 +39,7 @@ COMMANDS: Final[dict[Act, str]] = {
     Act.NEW_LINK: "moot links new {agents}",
     Act.ENABLE_LINK: "moot links enable {id}",
     Act.DISABLE_LINK: "moot links disable {id}",
+    Act.OVERRIDE_LINK: "moot links set {id} --override",
     Act.CHANGE_LINK: "moot links set {id} -h",
     Act.OPEN_LINK: "moot links set {id} --two-way",
     Act.LIST_DECISIONS: "moot decisions list",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,11 @@ from moot.cli.terminal.watch import LOOK_SECONDS
 from moot.errors import NotFound
 from moot.model.event import EventType
 from moot.model.json import JsonObject
+from moot.model.records.link import LinkOrigin
 
 if TYPE_CHECKING:
     from moot.hub import Hub
+    from moot.sdk.links import LinkCalls
 
 MAX_MESSAGES = 5
 LAST = 2**53
@@ -163,14 +165,21 @@ def new(session: Session, /, source: str, to: str, *, off: bool, **kinds: str | 
 @links.command("set", examples=("moot links set l1m7 --two-way", "moot links set l1m7 --peer --json"))
 @click.argument("id")
 @_kinds
+@click.option("--override", is_flag=True, help="Also of a link in moot.toml, until the file is read again.")
 @click.pass_obj
-def set_(session: Session, id: str, relationship: str | None, direction: str | None) -> None:
+def set_(session: Session, id: str, relationship: str | None, direction: str | None, override: bool) -> None:
     """Change who may start, or who is whose superior."""
     if relationship is None and direction is None:
         raise click.UsageError(
             "nothing to change: add --peer, --superior, --subordinate, --one-way or --two-way"
         )
-    _change(session, id, relationship=relationship, direction=direction)
+    _change(
+        session,
+        id,
+        lambda links, whole: links.update(
+            whole, relationship=relationship, direction=direction, override=override
+        ),
+    )
 
 
 @links.command("enable", examples=("moot links enable l1m7", "moot links enable l1m7 --json"))
@@ -178,7 +187,7 @@ def set_(session: Session, id: str, relationship: str | None, direction: str | N
 @click.pass_obj
 def enable(session: Session, id: str) -> None:
     """Enable a link."""
-    _change(session, id, enabled=True)
+    _change(session, id, lambda links, whole: links.update(whole, enabled=True))
 
 
 @links.command("disable", examples=("moot links disable l1m7", "moot links disable l1m7 --json"))
@@ -186,25 +195,20 @@ def enable(session: Session, id: str) -> None:
 @click.pass_obj
 def disable(session: Session, id: str) -> None:
     """Disable a link: no messages pass until it is enabled again."""
-    _change(session, id, enabled=False)
+    _change(session, id, lambda links, whole: links.update(whole, enabled=False))
 
 
-def _change(
-    session: Session,
-    id: str,
-    relationship: str | None = None,
-    direction: str | None = None,
-    enabled: bool | None = None,
-) -> None:
+def _change(session: Session, id: str, change: Callable[[LinkCalls, str], Awaitable[shapes.Link]]) -> None:
     async def work(hub: Hub) -> shapes.Link:
-        whole = (await hub.links.get(id)).id
-        return await hub.links.update(whole, relationship=relationship, direction=direction, enabled=enabled)
+        return await change(hub.links, (await hub.links.get(id)).id)
 
     link = with_hub(session, work)
     if session.json:
         session.screen.data(link.to_dict())
-    else:
-        session.screen.say(link.sentence)
+        return
+    session.screen.say(link.sentence)
+    if link.origin == LinkOrigin.OVERRIDDEN:
+        session.screen.note(f"  {link.place} wins again when it is read next: by a reload or a start")
 
 
 @links.command("rm", examples=("moot links rm l1m7", "moot links rm l1m7 --purge-history --yes"))

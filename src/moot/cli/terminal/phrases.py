@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from moot import shapes
 from moot.cli.terminal.screen import Screen, clock_time, safe
 from moot.model.json import JsonObject
+from moot.model.records.link import LinkOrigin
 
 if TYPE_CHECKING:
     from moot.hub import Hub
@@ -37,7 +38,8 @@ SET_BY = {"config": "in moot.toml", "api": "by hand", "spawn": "by the agent tha
 
 def where_set(link: shapes.Link) -> str:
     """Where a link was set: in a line of moot.toml, or by hand."""
-    return f"in {link.place}" if link.place else SET_BY.get(link.origin, link.origin)
+    place = f"in {link.place}" if link.place else SET_BY.get(link.origin, link.origin)
+    return f"{place}, overridden until it is read again" if link.origin == LinkOrigin.OVERRIDDEN else place
 
 
 def marks_of(conversation: shapes.Conversation) -> dict[str, str]:

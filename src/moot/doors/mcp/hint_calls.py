@@ -43,6 +43,7 @@ CALLS: Final[dict[Act, str]] = {
     Act.NEW_LINK: "ask the owner to link {agents}",
     Act.ENABLE_LINK: "ask the owner to enable the link {id}",
     Act.DISABLE_LINK: "ask the owner to disable the link {id}",
+    Act.OVERRIDE_LINK: "ask the owner to change the link {id}",
     Act.NEW_TOKEN: "ask the owner for a token of {agent}",
     Act.OPEN_PAGE: "ask the owner for a link that signs you in",
     Act.CHANGE_LINK: "ask the owner to change the link {id}",

@@ -58,6 +58,8 @@ _REVERSED = {
 class LinkOrigin(StrEnum):
     CONFIG = "config"
     """`[[links]]` of moot.toml, which wins for what it names."""
+    OVERRIDDEN = "overridden"
+    """Named in moot.toml and changed by somebody since: the file wins again when it is read the next time."""
     API = "api"
     SPAWN = "spawn"
     """Made with an agent that another one started: it binds the started one alone."""
@@ -84,6 +86,11 @@ class Link(Struct, frozen=True, gc=False):
     @property
     def enabled(self) -> bool:
         return self.wanted and not self.switched_off
+
+    @property
+    def in_file(self) -> bool:
+        """Whether moot.toml names it."""
+        return self.origin in (LinkOrigin.CONFIG, LinkOrigin.OVERRIDDEN)
 
     @property
     def channel(self) -> ConversationId:

@@ -44,6 +44,7 @@ REQUESTS: Final[dict[Act, str]] = {
     Act.NEW_LINK: "POST /api/links with the ends {agents}",
     Act.ENABLE_LINK: "PUT /api/links/{id} with enabled true",
     Act.DISABLE_LINK: "PUT /api/links/{id} with enabled false",
+    Act.OVERRIDE_LINK: "PUT /api/links/{id} with override true",
     Act.NEW_TOKEN: "POST /api/agents/{agent}/tokens",
     Act.OPEN_PAGE: "ask the hub's operator for a link that signs you in",
     Act.CHANGE_LINK: "PUT /api/links/{id}",

@@ -43,6 +43,8 @@ class ChangedLink(RequestShape, frozen=True):
     direction: Direction | None = None
     relationship: Relationship | None = None
     enabled: bool | None = None
+    override: bool = False
+    """Also what moot.toml says of it, until the file is read again."""
 
 
 Coordinate = Annotated[float, Meta(ge=-MAX_DISTANCE, le=MAX_DISTANCE)]
@@ -93,6 +95,7 @@ async def change(call: ApiCall) -> shapes.Link:
         relationship=body.relationship.value if body.relationship else None,
         direction=body.direction.value if body.direction else None,
         enabled=body.enabled,
+        override=body.override,
     )
 
 
