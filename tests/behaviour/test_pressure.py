@@ -7,6 +7,7 @@ import pytest
 
 from moot import Hub, agent
 from moot.errors import NotPermitted, RateLimited
+from moot.shapes import when
 from moot.testing import ManualClock
 
 pytestmark = pytest.mark.req("M-03")
@@ -45,6 +46,23 @@ async def test_what_is_said_of_a_pair_is_what_the_next_message_meets(tmp_path: P
         assert refused.value.retry_after_ms == pytest.approx(1000 * row.refused_seconds, abs=1)
         await clock.advance(60.0)
         assert [row.refused_seconds for row in (await hub.limits()).pairs] in ([], [0.0])
+
+
+async def test_how_long_a_message_was_held_stays_with_the_turn_that_took_it(tmp_path: Path) -> None:
+    clock = ManualClock(start=START)
+    async with hub_of(tmp_path, clock, quiet("a"), quiet("b")) as hub:
+        a = hub.acting_as("a")
+        first = await a.send("b", "at once")
+        await hub.settled(first.conversation)
+        await clock.advance(1.0)
+        second = await a.send("b", "soon after")
+        [delivery] = second.deliveries
+        await clock.advance(10.0)
+        await hub.settled(first.conversation)
+        at_once, later = await hub.turns(conversation=first.conversation)
+        assert [(one.message, one.until) for one in at_once.held] == [(first.id, when(START))]
+        due = START + 1.0 + delivery.delayed_ms / 1000
+        assert [(one.message, one.until) for one in later.held] == [(second.id, when(due))]
 
 
 async def test_a_person_resets_a_pair_and_is_told_of(tmp_path: Path) -> None:

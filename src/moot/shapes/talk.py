@@ -110,6 +110,14 @@ class Conversation(Shape, frozen=True):
         )
 
 
+class HeldMessage(Shape, frozen=True):
+    """A message of another agent that did not wake this one before a certain moment."""
+
+    message: str
+    until: str | None
+    """The message's own time where it was not held."""
+
+
 class Turn(Shape, frozen=True):
     id: str
     agent: str
@@ -135,6 +143,8 @@ class Turn(Shape, frozen=True):
     """Where in its code the agent failed: file and line of each frame; only for the owner."""
     given: JsonObject | None = None
     steps: tuple[JsonObject, ...] = ()
+    held: tuple[HeldMessage, ...] = ()
+    """Messages of other agents that called it, with how long each was held: senders in a hurry are slowed down."""
 
     @classmethod
     def of(
@@ -169,6 +179,11 @@ class Turn(Shape, frozen=True):
             trace=trace,
             given=given,
             steps=steps,
+            held=tuple(
+                HeldMessage(address(turn.conversation, call.seq), when(call.due))
+                for call in turn.calls
+                if call.due
+            ),
         )
 
 

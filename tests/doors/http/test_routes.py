@@ -179,6 +179,11 @@ async def test_writing_to_an_agent_answers_in_the_seeds_shapes(still: World) -> 
     }  # fmt: skip
     for _ in range(8):
         await world.ask("arya", "POST", "/api/agents/quiet/messages", {"message": "again"})
+    turns = (await world.ask("arya", "GET", "/api/turns?agent=quiet")).json()["turns"]
+    newest = (await world.ask("arya", "GET", f"/api/turns?agent=quiet&before={2**53 - 1}&limit=1")).json()
+    assert newest == {"turns": turns[-1:], "next": None}
+    earlier = (await world.ask("arya", "GET", f"/api/turns?agent=quiet&before={turns[-1]['id']}")).json()
+    assert (earlier["turns"], len(turns[-1]["held"])) == (turns[:-1], 8)
     limited = await world.ask("arya", "POST", "/api/agents/quiet/messages", {"message": "again"})
     assert limited.status_code == 429
     assert set(limited.json()) == {"delivered", "error", "retry_after_ms"}

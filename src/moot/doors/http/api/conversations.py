@@ -287,6 +287,8 @@ async def turns(call: ApiCall) -> TurnList:
     where = query.conversation and (await subject.conversation(call.hub, call.caller, query.conversation)).id
     rows = await call.hub.turns(conversation=where, agent=query.agent, state=query.state)
     visible = [turn for turn in await _visible_turns(call, rows) if int(turn.id) > query.after]
+    if query.before is not None:
+        return TurnList([turn for turn in visible if int(turn.id) < query.before][-query.limit :])
     page = visible[: query.limit]
     return TurnList(page, int(page[-1].id) if len(visible) > len(page) else None)
 

@@ -231,6 +231,8 @@ class TurnsQuery(RequestShape, frozen=True):
     agent: str | None = None
     state: constraints.State | None = None
     after: Cursor = 0
+    before: Cursor | None = None
+    """The newest of those before this one, oldest first, as with messages."""
     limit: Limit = 100
 
 
