@@ -3,6 +3,31 @@
 const many = (count: number, one: string, more = `${one}s`): string =>
   `${count.toLocaleString()} ${count === 1 ? one : more}`;
 
+/** Why somebody was given a turn, and how much it was bound to take it. */
+const RULES: Record<string, string> = {
+  mention: 'mentioned',
+  force: 'asked by name',
+  direct: 'addressed',
+  poll: 'offered a turn',
+  react: 'offered another turn',
+  round_robin: 'next in the rotation',
+  task: 'given the task',
+  ask: 'asked a question',
+};
+const DUTIES: Record<string, string> = { must: 'had to answer', may: 'could pass' };
+
+/** Something that waits for a person, as far as its sentence needs it. */
+interface Need {
+  what: string;
+  agent: string;
+  count: number;
+  decision: { by: string; question: string } | null;
+  /** Between two: a message is from somebody there, and not in something. */
+  direct?: boolean;
+}
+
+const stopped = (where: string): string => `Agents were stopped in ${where}`;
+
 export const words = {
   product: 'Moot',
   skip: 'Skip to content',
@@ -63,16 +88,31 @@ export const words = {
     needsYou: (count: number) => `Needs you (${count})`,
     working: (count: number) => `Working (${count})`,
     done: (count: number) => `Done in the last hour (${count})`,
-    asks: (who: string, question: string) => `${who} asks: ${question}`,
-    stopped: (where: string) => `Agents were stopped in ${where}`,
-    failed: (who: string, where: string) => `${who} could not answer in ${where}`,
-    away: (who: string, where: string) => `${who} is away; a message in ${where} waits for it`,
-    worktree: (who: string) => `${who} is gone and has left work behind`,
+    need: (row: Need, where: string): string => {
+      const who = row.agent;
+      switch (row.what) {
+        case 'question':
+          return `${row.decision?.by ?? who} asks: ${row.decision?.question ?? ''}`;
+        case 'paused':
+          return stopped(where);
+        case 'away':
+          return `${who} is away; a message in ${where} waits for it`;
+        case 'unread':
+          return `${many(row.count, 'new message')} ${row.direct ? 'from' : 'in'} ${where}`;
+        case 'left':
+          return `${who}'s process ended in the middle of a turn`;
+        case 'worktree':
+          return `${who} is gone and has left work behind`;
+        case 'quarantine':
+          return `${who} changed what git would run for you; it was undone`;
+        case 'broken':
+          return `${who} cannot answer as it is set up`;
+        default:
+          return `${who} could not answer in ${where}`;
+      }
+    },
+    stopped,
     start: 'Start',
-    unread: (where: string, count: number) => `${many(count, 'new message')} in ${where}`,
-    left: (who: string) => `${who}'s process ended in the middle of a turn`,
-    quarantine: (who: string) => `${who} changed what git would run for you; it was undone`,
-    broken: (who: string) => `${who} cannot answer as it is set up`,
     quiet: 'All quiet',
     quietText: (last: string) => `Nobody is working and nothing needs you.${last ? ` Last message ${last}.` : ''}`,
     open: 'Open',
@@ -110,7 +150,7 @@ export const words = {
         ...(hour.cost_usd !== null ? [`$${hour.cost_usd.toFixed(2)}`] : demo ? ['$0.00 (demo)'] : []),
       ].join(' · '),
     hourBars: (parts: readonly number[]) => `Messages of each five minutes, oldest first: ${parts.join(', ')}`,
-    decisions: 'Earlier answers',
+    decisions: 'Decisions',
   },
   chat: {
     title: 'Chats',
@@ -149,6 +189,7 @@ export const words = {
     sendingLater: 'waiting for the hub; it will be sent once',
     refused: 'Not sent.',
     willAnswer: 'will answer',
+    waits: (names: string, one: boolean) => `${names} ${one ? 'is' : 'are'} away: the message waits`,
     mayJoin: (names: string) => `${names} may join`,
     nobody: 'nobody will answer',
     watches: (names: string) => `${names} only read`,
@@ -247,8 +288,7 @@ export const words = {
     spoke: (who: string) => `${who} spoke because`,
     cause: 'Answer to',
     nothing: 'A person wrote it: it started a chain of its own.',
-    answered: 'Answered',
-    silent: 'Stayed silent',
+    called: (rule: string, duty: string) => [RULES[rule] ?? rule, DUTIES[duty] ?? duty].join(', '),
     cost: 'Turn',
     saw: 'Saw',
     sawText: (lo: number, hi: number) => (lo === hi ? `message #${hi}` : `messages #${lo}–#${hi}`),
@@ -266,6 +306,10 @@ export const words = {
       woken: 'woken',
       running: 'is answering',
       expired: 'too late',
+      blocked: 'not asked',
+      held: 'held for a moment',
+      owed: 'waits until it is back',
+      cancelled: 'stopped',
     } as Record<string, string>,
   },
   topology: {
@@ -336,6 +380,12 @@ export const words = {
     prompts: 'What they are told',
     promptOf: (who: string) => `${who} is told`,
     locked: (place: string) => `This link is defined in ${place}. Change it there: the file wins at every reload.`,
+    overridden: (place: string) =>
+      `This link is defined in ${place} and overridden here. The file wins again at the next reload or start.`,
+    override: 'Override until next reload',
+    overrideText: (place: string) =>
+      `What you change now counts at once. ${place} wins again when it is read the next time. Turning the link off counts until somebody turns it on.`,
+    reloadNow: 'Reload the file now',
     changeFile: 'Change the file …',
     changeFileText: (place: string) => `Choose how it should be, then put this in place of the row at ${place}:`,
     changeFileSame: 'That is what the file says now.',
@@ -378,6 +428,10 @@ export const words = {
     wake: (who: string) => `${who} is away. Its messages wait for it, and are handed over when it is back.`,
     wakeCommand: (who: string, kind: string) =>
       kind === 'external' ? 'moot mcp install --wake' : `moot agent start ${who}`,
+    wakeHow: (kind: string) =>
+      kind === 'external'
+        ? 'Moot did not start it, so start its program again. Coding CLIs are handed waiting messages when a turn ends, after:'
+        : 'In a terminal:',
     external: 'Moot did not start this one, so it cannot stop it either.',
     pong: (who: string, how: string, ms: number | null) =>
       `${who} is ${how}${ms === null ? '' : `, answered in ${ms} ms`}.`,
@@ -446,12 +500,14 @@ export const words = {
     refusedAndHeld: 'Show refused and held',
     empty: 'Linked, but they have not talked.',
     emptyText: 'Ask one of them to talk to the other, and it shows here.',
-    refused: (from: string, to: string, why: string) => `${from} → ${to} refused: ${why}`,
     off: 'This link is off: nobody may write here.',
     enable: 'Enable',
     gone: 'There is no such link.',
     count: (count: number) => many(count, 'message'),
-    heldUntil: (who: string, time: string) => `a message to ${who} is held until ${time}`,
+    heldUntil: (from: string, to: string, seq: number, time: string) =>
+      `${from} → ${to}: #${seq} held until ${time} (messages in quick succession)`,
+    held: (from: string, to: string, seq: number, seconds: number) =>
+      `${from} → ${to}: #${seq} held ${seconds.toFixed(1)} s (messages in quick succession), then delivered`,
     sender: 'Sender',
     state: 'State',
     states: { passed: 'passed', refused: 'refused or held' },
@@ -479,7 +535,7 @@ export const words = {
     talk: (by: string, to: string) => `task: ${by} → ${to}`,
     life: 'What happened to it',
     steps: { given: 'given', working: 'working' },
-    conversation: 'Where it was given',
+    conversation: 'Where it is worked on',
   },
   notes: {
     title: 'Notes',
@@ -524,7 +580,18 @@ export const words = {
     title: 'Search',
     box: 'Search messages',
     placeholder: 'from:arya in:build streaming',
-    help: 'Words and "phrases", narrowed by from: to: in: kind: has: is: before: after:',
+    start: 'Search everything that you may read',
+    startText: 'Words and "phrases", narrowed by what stands before a colon:',
+    operators: [
+      ['from:', 'who said it', 'from:arya'],
+      ['to:', 'who was mentioned', 'to:gendry'],
+      ['in:', 'the conversation', 'in:build'],
+      ['kind:', 'who or where: agent, human, system; direct, group, link', 'kind:agent'],
+      ['has:', 'link, code, mention or reply', 'has:code'],
+      ['is:', 'edited, deleted or partial', 'is:edited'],
+      ['after:', 'said on that day or later', 'after:2026-11-01'],
+      ['before:', 'said earlier', 'before:2026-12-01'],
+    ] as [string, string, string][],
     none: 'Nothing was found',
     noneText: 'No message that you may read matches all of it. Leave out a word or a filter, and search again.',
     removedBy: (filter: string, count: number) => `Without ${filter} there would be ${many(count, 'hit')}.`,
@@ -560,7 +627,11 @@ export const words = {
     ] as [string, string][],
     everybody: 'everybody',
     showAll: 'Show all of it',
-    lane: (who: string) => `Lane of ${who}`,
+    calls: (from: string, to: string) => `${from} mentions ${to}`,
+    ends: { passed: 'passed', failed: 'failed', expired: 'too late', cancelled: 'stopped', running: 'at it' } as Record<
+      string,
+      string
+    >,
   },
   limits: {
     title: 'Limits and loops',
@@ -700,6 +771,38 @@ export const words = {
     doctor: 'To check the installation, run:',
     edit: 'Change',
     ownerOnly: 'Only the owner of this hub sees these.',
+  },
+  refusals: {
+    text: (from: string, to: string, what: string, why: string, count: number) =>
+      `${from} → ${to}, ${what} refused: ${why}${count > 1 ? `, ${count} times` : ''}`,
+    rules: {
+      pair_limit: 'too many messages within a minute',
+      budget: 'its turns of this hour are used',
+      cap: 'too much waits there already',
+      chain: 'the chain of agents reached its limit',
+      depth: 'the round reached its maximum depth',
+      no_progress: 'the exchange made no progress',
+      paused: 'it is paused',
+      link: 'no link that is on joins them',
+      no_link: 'no link joins them',
+      off: 'their link is off',
+      one_way: 'only the other may start',
+      sender_bound: 'it may write only along its links',
+      receiver_bound: 'the other may be written to only along its links',
+    } as Record<string, string>,
+  },
+  notices: {
+    title: 'Notifications',
+    text: 'Shown by this browser while no tab of this page is visible.',
+    kinds: {
+      needs: 'When something needs you: a question, a stop by a brake, somebody who is awaited',
+      errors: 'When an agent fails',
+      mentions: 'When somebody mentions you',
+    },
+    denied:
+      'This browser blocks notifications of this page. Allow them in its settings for this address, then load the page again.',
+    missing: 'This browser shows notifications only for pages on this machine or over https.',
+    mention: (who: string, where: string) => `${who} mentioned you in ${where}`,
   },
   palette: {
     title: 'Go to or do',

@@ -50,11 +50,11 @@ describe('traffic of the last hour', () => {
   });
 
   it('knows a refusal by its link, or by its two ends', () => {
-    const entry = (more: object) => ({ by: 'gendry', count: 1, at: null, sentence: 's', ...more }) as AuditEntry;
+    const entry = (more: object) => ({ by: 'gendry', count: 1, at: null, ...more }) as AuditEntry;
     const found = refusalsOf(
       [
-        entry({ last_at: '2026-01-01T00:00:00Z', detail: { link: 'l1' }, count: 2, sentence: 'older' }),
-        entry({ last_at: '2026-01-01T00:01:00Z', detail: { to: 'arya' }, sentence: 'newer' }),
+        entry({ last_at: '2026-01-01T00:00:00Z', detail: { link: 'l1', rule: 'link', bar: 'off' }, count: 2 }),
+        entry({ last_at: '2026-01-01T00:01:00Z', detail: { to: 'arya', what: 'send', rule: 'pair_limit' } }),
         entry({ last_at: '2026-01-01T00:02:00Z', detail: { to: 'nobody' } }),
       ],
       [LINK],
@@ -63,7 +63,7 @@ describe('traffic of the last hour', () => {
       at: Date.parse('2026-01-01T00:01:00Z'),
       from: 'gendry',
       count: 3,
-      sentence: 'newer',
+      sentence: 'gendry → arya, send refused: too many messages within a minute',
     });
     expect(found.size).toBe(1);
   });

@@ -1,7 +1,7 @@
 /** Which conversation is offered first, and how a line of the hub reads. */
 import { describe, expect, it } from 'vitest';
-import type { Conversation } from '@/api/shapes';
-import { newestOf, plainLine } from '@/parts/talks';
+import type { Conversation, Task } from '@/api/shapes';
+import { lineIn, newestOf, plainLine, taskTitle } from '@/parts/talks';
 
 const talk = (id: string, at?: string) => ({ id, last: at ? { at } : null }) as unknown as Conversation;
 
@@ -19,5 +19,14 @@ describe('a line of the hub', () => {
   it('loses the brackets around it, and none inside', () => {
     expect(plainLine('[arya finished [it]]')).toBe('arya finished [it]');
     expect(plainLine('see [1] and more')).toBe('see [1] and more');
+  });
+  it('calls a task by what it is about, and never by its id', () => {
+    const tasks = { t01m7abcd: { task: 'Find the leak\nin the pool' } as Task };
+    expect(lineIn(tasks, '[gendry finished the task t01m7abcd]')).toBe('gendry finished the task “Find the leak”');
+    expect(lineIn(tasks, '[the task t01m7abcd of gendry was cancelled by karl]')).toBe(
+      'the task “Find the leak” of gendry was cancelled by karl',
+    );
+    expect(lineIn({}, '[gendry finished the task t01m7abcd]')).toBe('gendry finished the task');
+    expect(taskTitle({ task: 'x'.repeat(80) })).toBe(`“${'x'.repeat(60)}…”`);
   });
 });

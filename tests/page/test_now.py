@@ -96,8 +96,41 @@ def test_the_last_hour_is_counted_and_what_was_denied_stays_listed(page: Page, h
     hour = hub.api("GET", "/api/now/hour")
     assert sum(hour["parts"]) == hour["messages"] >= 1
     expect(page.get_by_test_id("last-hour")).to_contain_text("refused")
-    page.get_by_role("link", name="Earlier answers").click()
+    page.get_by_role("link", name="Decisions").click()
     page.get_by_text("Denied", exact=True).click()
     row = page.locator("article.decision", has_text=question)
     expect(row).to_contain_text("answered: deny")
     expect(row).to_have_attribute("data-denied", "true")
+
+
+NOTIFICATIONS = """
+window.shown = [];
+window.Notification = class {
+  static permission = 'default';
+  static asked = 0;
+  static async requestPermission() { this.asked += 1; return (this.permission = 'granted'); }
+  constructor(title, more) { window.shown.push(`${title}: ${more.body}`); }
+};
+"""
+HIDDEN = "Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' })"
+
+
+def test_the_browser_notifies_of_what_was_chosen_and_only_while_nobody_looks(
+    profile: Profile, hub: RunningHub
+) -> None:
+    context = profile()
+    context.add_init_script(NOTIFICATIONS)
+    page = signed_in(context, hub, "/settings/you")
+    assert page.evaluate("Notification.asked") == 0
+    page.get_by_text("When something needs you").click()
+    page.wait_for_function("Notification.asked === 1")
+    page.get_by_role("link", name="Now").first.click()
+    seen, unseen = (f"{word} {uuid4().hex[:6]}?" for word in ("Seen", "Unseen"))
+    with hub.question("arya", seen, "yes") as first:
+        expect(page.locator('[data-what="question"]', has_text=seen)).to_be_visible()
+        page.evaluate(HIDDEN)
+        with hub.question("gendry", unseen, "yes") as second:
+            page.wait_for_function("text => window.shown.includes(text)", arg=f"Moot: gendry asks: {unseen}")
+            hub.api("POST", f"/api/decisions/{second}", {"answer": "yes"})
+        hub.api("POST", f"/api/decisions/{first}", {"answer": "yes"})
+    assert not page.evaluate("text => window.shown.some((one) => one.includes(text))", seen)

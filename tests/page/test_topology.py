@@ -227,6 +227,21 @@ def test_a_link_of_the_file_shows_the_row_that_would_change_it(page: Page, hub: 
     assert still["relationship"] == "superior"
 
 
+@pytest.mark.req("S-16", "S-12")
+def test_a_link_of_the_file_is_overridden_until_the_file_is_read_again(page: Page, hub: RunningHub) -> None:
+    [link] = link_between(hub, "arya", "gendry")
+    go(page, f"/topology?edge={link['id']}")
+    panel = page.locator(".side-panel")
+    panel.get_by_role("button", name="Override until next reload").click()
+    panel.get_by_label("only arya").click()
+    expect(page.get_by_test_id("sentence")).to_have_text("arya is superior of gendry. Only arya may start.")
+    expect(panel).to_contain_text("overridden here")
+    panel.get_by_role("button", name="Reload the file now").click()
+    expect(page.get_by_test_id("sentence")).to_have_text("arya is superior of gendry. Both may start.")
+    expect(panel.get_by_label("They are peers")).to_be_disabled()
+    assert link_between(hub, "arya", "gendry")[0]["origin"] == "config"
+
+
 def write(hub: RunningHub, sender: str, receiver: str) -> None:
     text = {"text": f"a word {uuid4().hex[:4]}"}
     hub.api("POST", f"/api/agents/{receiver}/send", text, Moot_Act_As=sender)
@@ -269,4 +284,5 @@ def test_what_is_held_counts_down_and_what_is_refused_is_marked_at_its_sender(
     expect(page.locator(f'[data-refused="{first}"]')).to_be_visible()
     expect(page.locator(".map-refusal")).to_contain_text(first)
     go(page, f"/links/{made['id']}")
-    expect(page.locator(".thin-line--bad").first).to_contain_text(f"refused: send to {second}")
+    expect(page.locator(".thin-line", has_text=f"{first} → {second}: #").first).to_contain_text("held")
+    expect(page.locator(".thin-line--bad").first).to_contain_text(f"{first} → {second}, send refused")

@@ -56,6 +56,11 @@ export class Store {
     this.outbox.resume();
   }
 
+  /** Whether this tab is the one of the browser that follows the hub. */
+  get leads(): boolean {
+    return this.tabs.leading;
+  }
+
   close(): void {
     this.ending.abort();
     this.tabs.close();

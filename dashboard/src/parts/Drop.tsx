@@ -32,19 +32,26 @@ export function Drop({
   const button = useRef<HTMLButtonElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState(false);
-  // Placed once its content is there: before that it has no size.
+  // Placed once its content is there, and again when more of it comes: before that it has no size.
   useLayoutEffect(() => {
     if (!open) return;
-    const near = button.current?.getBoundingClientRect();
     const shown = box.current;
-    if (!near || !shown) return;
-    const { offsetWidth: width, offsetHeight: height } = shown;
-    const over = near.top - height - GAP;
-    const under = near.bottom + GAP;
-    const top = above ? (over >= 0 ? over : under) : under + height <= window.innerHeight ? under : over;
-    shown.style.top = `${Math.max(GAP, Math.min(top, window.innerHeight - height - GAP))}px`;
-    shown.style.left = `${Math.max(GAP, Math.min(near.right - width, window.innerWidth - width - GAP))}px`;
-  });
+    if (!shown) return;
+    const place = () => {
+      const near = button.current?.getBoundingClientRect();
+      if (!near) return;
+      const { offsetWidth: width, offsetHeight: height } = shown;
+      const over = near.top - height - GAP;
+      const under = near.bottom + GAP;
+      const top = above ? (over >= 0 ? over : under) : under + height <= window.innerHeight ? under : over;
+      shown.style.top = `${Math.max(GAP, Math.min(top, window.innerHeight - height - GAP))}px`;
+      shown.style.left = `${Math.max(GAP, Math.min(near.right - width, window.innerWidth - width - GAP))}px`;
+    };
+    place();
+    const grows = new ResizeObserver(place);
+    grows.observe(shown);
+    return () => grows.disconnect();
+  }, [open, above]);
   return (
     <>
       <button

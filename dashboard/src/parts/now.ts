@@ -40,6 +40,9 @@ const KEY = ['now'];
 /** The first news is asked about at once, what comes on its heels together. */
 const EVERY_MS = 600;
 const SETTLES_MS = 50;
+/** A browser's clock may be ahead of the hub's; a timer that is set for too long ends at once. */
+const SHORTEST_MS = 1_000;
+const LONGEST_MS = 3_600_000;
 const TELLING = /^(decision\.|brake\.|turn\.finished|turn\.started|agent\.|message\.posted|conversation\.)/;
 
 export function useNowAnswer(): NowAnswer | undefined {
@@ -48,7 +51,15 @@ export function useNowAnswer(): NowAnswer | undefined {
     queryFn: () => get<NowAnswer>('/api/now?limit=200'),
     staleTime: 30_000,
     retry: false,
+    refetchInterval: ({ state }) => nextEnd(state.data?.needs_you.map((row) => row.decision) ?? [], Date.now()),
   }).data;
+}
+
+/** In how many ms the first open question ends by itself, of which no event tells. */
+export function nextEnd(decisions: readonly (Decision | null)[], now: number): number | false {
+  const open = decisions.filter((one) => one?.state === 'open');
+  const ends = open.map((one) => Date.parse(one?.until ?? '')).filter(Number.isFinite);
+  return ends.length ? Math.min(LONGEST_MS, Math.max(SHORTEST_MS, Math.min(...ends) - now)) : false;
 }
 
 /** Mounted once, in the shell. */
@@ -68,6 +79,9 @@ export function useFreshNow(): void {
     );
   });
 }
+
+export const keyOf = (row: NowRow): string =>
+  [row.what, row.agent, row.conversation_id, row.turn, row.decision?.id].join(' ');
 
 export const needing = (now: NowAnswer | undefined): NowRow[] =>
   (now?.needs_you ?? []).filter((row) => row.what !== 'unread');

@@ -3,6 +3,7 @@ const MOTION = 'moot.motion';
 const LETTERS = 'moot.letters';
 const DENSITY = 'moot.density';
 const SIZE = 'moot.size';
+const NOTICES = 'moot.notices';
 
 export const MOTIONS = ['system', 'off'] as const;
 export const DENSITIES = ['normal', 'compact'] as const;
@@ -40,3 +41,14 @@ export const stillness = (): boolean =>
 export const lettersOn = (): boolean => localStorage.getItem(LETTERS) !== 'off';
 
 export const setLetters = (on: boolean): void => localStorage.setItem(LETTERS, on ? 'on' : 'off');
+
+/** What the browser may notify of while the page is hidden: nothing, until somebody chooses. */
+export const NOTICE_KINDS = ['needs', 'errors', 'mentions'] as const;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
+export function noticeKinds(): NoticeKind[] {
+  const chosen = (localStorage.getItem(NOTICES) ?? '').split(' ');
+  return NOTICE_KINDS.filter((kind) => chosen.includes(kind));
+}
+
+export const setNoticeKinds = (kinds: readonly NoticeKind[]): void => localStorage.setItem(NOTICES, kinds.join(' '));

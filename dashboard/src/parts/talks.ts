@@ -1,5 +1,5 @@
 /** What a conversation is called, and where it is shown: the same on every page. */
-import type { Conversation } from '@/api/shapes';
+import type { Conversation, Task } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import type { Live } from '@/live/state';
 import { words } from '@/words';
@@ -42,6 +42,31 @@ export const hrefOf = (id: string, seq?: number): string =>
 
 /** What a line of the hub itself says, without the brackets that tell agents whose line it is. */
 export const plainLine = (text: string): string => text.replace(/^\[(.*)\]$/s, '$1');
+
+/** The task that a line of the hub speaks of, with what is said before and after its id. */
+export function taskIn(line: string): { before: string; id: string; after: string } | null {
+  const found = /^(.*\bthe task) (t[0-9a-z]{6,})\b(.*)$/is.exec(line);
+  return found ? { before: found[1] ?? '', id: found[2] ?? '', after: found[3] ?? '' } : null;
+}
+
+const TITLE = 60;
+
+/** What a task is called where there is room for a few words. */
+export function taskTitle(task: Pick<Task, 'task'>): string {
+  const [first = ''] = task.task.trim().split('\n');
+  return `“${first.length > TITLE ? `${first.slice(0, TITLE).trimEnd()}…` : first}”`;
+}
+
+export const taskHref = (id: string): string => `/tasks?task=${encodeURIComponent(id)}`;
+
+/** A line of the hub as plain text. */
+export function lineIn(tasks: Live['tasks'], text: string): string {
+  const line = plainLine(text);
+  const found = taskIn(line);
+  if (!found) return line;
+  const task = tasks[found.id];
+  return `${found.before}${task ? ` ${taskTitle(task)}` : ''}${found.after}`;
+}
 
 /** A part of an address as it was meant; one that nobody could have meant is left as it is. */
 export function decoded(part: string): string {

@@ -11,6 +11,7 @@ import { Banner } from './Banner';
 import { BottomBar } from './BottomBar';
 import { Boundary } from './Boundary';
 import { useKeys } from './keys';
+import { useNotices } from './notices';
 import { PAGES, PLACES } from './pages';
 import { Sidebar } from './Sidebar';
 import { useVoice } from './voice';
@@ -63,6 +64,7 @@ export function Shell() {
   const [sheet, setSheet] = useState(false);
   useFreshNow();
   useVoice();
+  useNotices();
   useKeys({ palette: () => setPalette(true), sheet: () => setSheet(true) });
   return (
     <div className="shell">

@@ -70,6 +70,7 @@ export function AgentActs({ agent, owner }: { agent: Agent; owner: boolean }) {
       {away && (
         <Drop text={words.agents.howToWake}>
           <p>{words.agents.wake(agent.name)}</p>
+          <p className="muted small">{words.agents.wakeHow(agent.kind)}</p>
           <Command text={words.agents.wakeCommand(agent.name, agent.kind)} />
         </Drop>
       )}

@@ -26,10 +26,14 @@ function Row({ agent, now, owner }: { agent: Agent; now: number; owner: boolean 
         </Link>
         <div className="muted small agents__role">{agent.role}</div>
       </td>
-      <td data-testid={`status-${agent.name}`}>{activityWords(agent, now)}</td>
+      <td data-testid={`status-${agent.name}`}>
+        <span className="agents__status" title={activityWords(agent, now)}>
+          {activityWords(agent, now)}
+        </span>
+      </td>
       <td>{agent.reachability}</td>
       <td>
-        {agent.brain || agent.kind} {agent.brain?.startsWith('demo') && <span className="chip">demo</span>}
+        {agent.brain?.startsWith('demo') ? <span className="chip">{agent.brain}</span> : agent.brain || agent.kind}
       </td>
       <td className="mono small">{folderOf(agent.project)}</td>
       <td>{agent.queue}</td>

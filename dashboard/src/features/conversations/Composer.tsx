@@ -47,6 +47,8 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
   const [caret, setCaret] = useState(text.length);
   const [chosen, setChosen] = useState(0);
   const [closed, setClosed] = useState(false);
+  // A draft that was kept opens no menu before somebody writes on.
+  const [focused, setFocused] = useState(false);
   const [output, setOutput] = useState<CommandOutput | null>(null);
   const refusal = useRefusal(id);
   const conversation = useLive((live) => live.conversations[id]);
@@ -56,8 +58,8 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
   const commands = useCommands();
   const preview = usePreview(id, text);
   const menu = useMemo(
-    () => (closed ? null : menuFor(text, caret, conversation?.participants ?? [], agents, commands, self)),
-    [closed, text, caret, conversation, agents, commands, self],
+    () => (closed || !focused ? null : menuFor(text, caret, conversation?.participants ?? [], agents, commands, self)),
+    [closed, focused, text, caret, conversation, agents, commands, self],
   );
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
@@ -225,6 +227,8 @@ export function Composer({ id, replyTo, onReplied, onWhy }: Props) {
           onChange={(event) => typed(event.target.value)}
           onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
           onKeyDown={pressed}
+          onFocus={() => setFocused(true)}
+          onBlur={() => setFocused(false)}
         />
         <div className="composer__send">
           <button

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { Conversation } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import { Mark } from '@/parts/Mark';
-import { hrefOf, plainLine, titleIn } from '@/parts/talks';
+import { hrefOf, lineIn, titleIn } from '@/parts/talks';
 import { clockTime } from '@/parts/time';
 import { words } from '@/words';
 import { sectionsOf } from './sections';
@@ -20,6 +20,7 @@ const Row = memo(function Row({
 }) {
   const paused = useLive((live) => conversation.id in live.brakes);
   const title = useLive((live) => titleIn(live, conversation.id));
+  const tasks = useLive((live) => live.tasks);
   const unread = conversation.unread ?? 0;
   const other = conversation.kind === 'direct' ? conversation.participants.find((seat) => seat.name !== self) : null;
   return (
@@ -46,7 +47,7 @@ const Row = memo(function Row({
         {conversation.last && (
           <span className="cut chat-row__last">
             {conversation.last.kind === 'system'
-              ? plainLine(conversation.last.text).slice(0, 90)
+              ? lineIn(tasks, conversation.last.text).slice(0, 90)
               : `${conversation.last.from === self ? words.you : conversation.last.from}: ${conversation.last.text.slice(0, 90)}`}
           </span>
         )}

@@ -5,13 +5,13 @@ import type { Message } from '@/api/shapes';
 import { useLive, usePending, usePieces, useStore } from '@/live/hooks';
 import { headOf, isAgent } from '@/live/state';
 import { Bubble, Frame, type Look, ThinLine } from '@/parts/chat/Bubble';
+import { HubLine } from '@/parts/chat/HubLine';
 import { type Row, rowsOf } from '@/parts/chat/rows';
 import { drawPlain, Transcript } from '@/parts/chat/Transcript';
 import { Markdown } from '@/parts/Markdown';
 import { Empty } from '@/parts/Page';
 import { lettersOn } from '@/parts/preferences';
 import { useToast } from '@/parts/Toasts';
-import { plainLine } from '@/parts/talks';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
 import { deleteLater, useLeaving } from './deletions';
@@ -109,7 +109,12 @@ export function Messages({ id, seq, onWhy, onReply }: Props) {
     (row: Row) => {
       if (row.kind === 'message') {
         const { message } = row;
-        if (message.kind === 'system' || message.kind === 'tool') return <ThinLine>{plainLine(message.text)}</ThinLine>;
+        if (message.kind === 'system' || message.kind === 'tool')
+          return (
+            <ThinLine>
+              <HubLine text={message.text} />
+            </ThinLine>
+          );
         const own = message.from === self;
         if (leaving.has(message.id)) return <ThinLine>{words.chat.deleted}</ThinLine>;
         const foot = own ? <Receipts message={message} /> : null;

@@ -1,5 +1,6 @@
 /** Under the composer: who will answer, who may, who will not and why. */
 import type { Preview } from '@/api/shapes';
+import { useLive } from '@/live/hooks';
 import { Name } from '@/parts/Mark';
 import { words } from '@/words';
 
@@ -14,15 +15,21 @@ function list(names: readonly string[]) {
 
 export function WakeLine({ preview }: { preview: Preview }) {
   const { must, may, blocked, warnings } = preview;
+  const agents = useLive((live) => live.agents);
+  const away = must.filter((name) => agents[name]?.activity.state === 'offline');
+  const here = must.filter((name) => !away.includes(name));
   const observes = preview.observes as string[];
   return (
     <div className="wake-line" data-testid="wake" data-must={must.join(' ')} data-may={may.join(' ')}>
-      {must.length > 0 ? (
+      {here.length > 0 ? (
         <span>
-          {words.chat.willAnswer}: {list(must)}
+          {words.chat.willAnswer}: {list(here)}
         </span>
       ) : (
-        may.length === 0 && <span>{words.chat.nobody}</span>
+        may.length === 0 && away.length === 0 && <span>{words.chat.nobody}</span>
+      )}
+      {away.length > 0 && (
+        <span className="wake-line__blocked">{words.chat.waits(away.join(', '), away.length === 1)}</span>
       )}
       {may.length > 0 && <span>{words.chat.mayJoin(may.join(', '))}</span>}
       {must.length === 0 && may.length === 0 && observes.length > 0 && (

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { errorText, get } from '@/api/client';
 import type { Message, Turn, Why } from '@/api/shapes';
 import { Mark } from '@/parts/Mark';
+import { Markdown } from '@/parts/Markdown';
 import { ErrorNotice } from '@/parts/Page';
 import { SidePanel } from '@/parts/SidePanel';
 import { hrefOf } from '@/parts/talks';
@@ -46,6 +47,48 @@ function TurnFacts({ turn }: { turn: Turn }) {
   );
 }
 
+const MAX_STEPS = 8;
+
+/** From the words that began it to the message, each the answer to the one before. */
+async function pathOf(message: Message, why: Why): Promise<Message[]> {
+  const path = [message];
+  let cause = why.cause as { message?: string | null } | null;
+  while (cause?.message && path.length < MAX_STEPS) {
+    const id = encodeURIComponent(cause.message);
+    const [before, whyBefore] = await Promise.all([
+      get<Message>(`/api/messages/${id}`),
+      get<Why>(`/api/messages/${id}/why`),
+    ]);
+    path.unshift(before);
+    cause = whyBefore.cause as typeof cause;
+  }
+  return path;
+}
+
+function Path({ from, why }: { from: Message; why: Why }) {
+  const { data = [] } = useQuery({
+    queryKey: ['path', from.id],
+    queryFn: () => pathOf(from, why).catch(() => []),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (data.length < 2) return null;
+  return (
+    <>
+      <dt>{words.why.path}</dt>
+      <dd>
+        {data.map((message, place) => (
+          <span key={message.id}>
+            {place > 0 && ' → '}
+            <Link href={hrefOf(message.conversation, message.seq)}>
+              {message.from} #{message.seq}
+            </Link>
+          </span>
+        ))}
+      </dd>
+    </>
+  );
+}
+
 export function WhyPanel({ id, message, onClose }: { id: string; message: string; onClose: () => void }) {
   const answer = useQuery({
     queryKey: ['why', message],
@@ -62,8 +105,9 @@ export function WhyPanel({ id, message, onClose }: { id: string; message: string
         <>
           <blockquote className="why__quote">
             <strong>{found.message.from}</strong> <span className="muted">#{found.message.seq}</span>
-            <br />
-            {found.message.text.length > 160 ? `${found.message.text.slice(0, 160)}…` : found.message.text}
+            <Markdown
+              text={found.message.text.length > 160 ? `${found.message.text.slice(0, 160)}…` : found.message.text}
+            />
           </blockquote>
           <dl className="why">
             <dt>{words.why.spoke(found.message.from)}</dt>
@@ -74,26 +118,27 @@ export function WhyPanel({ id, message, onClose }: { id: string; message: string
                   <Link href={hrefOf(found.cause.conversation, found.cause.seq)}>
                     {found.cause.from} #{found.cause.seq}
                   </Link>
-                  {found.turn && ` (${found.turn.reason}, ${found.turn.duty})`}
+                  {found.turn && ` (${words.why.called(found.turn.reason, found.turn.duty)})`}
                 </>
               ) : (
                 words.why.nothing
               )}
             </dd>
             {found.turn && <TurnFacts turn={found.turn} />}
+            <Path from={found.message} why={found.why} />
           </dl>
           <ul className="why__agents" data-testid="why">
             {found.why.agents.map((row) => (
-              <li key={row.agent} data-agent={row.agent} data-state={row.state}>
+              <li key={row.agent} data-agent={row.agent} data-state={row.state} data-rule={row.rule}>
                 <Mark name={row.agent} filled />
                 <span className="grow">
                   <span>{row.reason}</span>
-                  <br />
-                  <span className="muted small">
-                    {[row.rule === 'self' ? '' : (words.why.states[row.state] ?? row.state), row.rule, row.error]
-                      .filter(Boolean)
-                      .join(' · ')}
-                  </span>
+                  {row.rule !== 'self' && (
+                    <>
+                      <br />
+                      <span className="muted small">{words.why.states[row.state] ?? row.state}</span>
+                    </>
+                  )}
                 </span>
               </li>
             ))}

@@ -7,6 +7,7 @@ import type { Decision } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import { Choice } from '@/parts/Fields';
 import { Mark, Name } from '@/parts/Mark';
+import { nextEnd } from '@/parts/now';
 import { Empty, ErrorNotice, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { hrefOf } from '@/parts/talks';
@@ -86,6 +87,7 @@ export default function DecisionsPage() {
     queryKey: ['decisions', changes],
     queryFn: () => get<{ decisions: Decision[] }>('/api/decisions?limit=200'),
     placeholderData: (before) => before,
+    refetchInterval: ({ state }) => nextEnd(state.data?.decisions ?? [], Date.now()),
     retry: false,
   });
   const shown = (answer.data?.decisions ?? []).filter((one) => picked(one, which)).toReversed();

@@ -4,25 +4,28 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useCallback, useEffect, useMemo, useState } from 'react';
 import { Link as Anchor } from 'wouter';
 import { at, call, errorText, get } from '@/api/client';
-import type { AuditEntry, Link, Message } from '@/api/shapes';
+import type { AuditEntry, Link, Message, Turn } from '@/api/shapes';
 import { useDerived, useLive, usePending, usePieces, useRefusal, useStore } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
 import { headOf } from '@/live/state';
 import { Bubble, Frame, ThinLine } from '@/parts/chat/Bubble';
+import { HubLine } from '@/parts/chat/HubLine';
 import { type Row, rowsOf, type Thin } from '@/parts/chat/rows';
 import { drawPlain, Transcript } from '@/parts/chat/Transcript';
 import { download, lines } from '@/parts/download';
 import { Select, Switch } from '@/parts/Fields';
 import { Markdown } from '@/parts/Markdown';
 import { Empty, Page } from '@/parts/Page';
+import { refusalText } from '@/parts/refusals';
 import { useToast } from '@/parts/Toasts';
-import { decoded, plainLine } from '@/parts/talks';
-import { exactTime } from '@/parts/time';
+import { decoded } from '@/parts/talks';
 import { words } from '@/words';
+import { holdsOf } from './holds';
 import './links.css';
 
 const REFUSALS_MS = 4000;
 const REFUSED = /refus|held|limit|block|denied/;
+const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** What was refused between the two, from the audit, as thin rows. */
 function useRefusals(link: Link | undefined, on: boolean): Thin[] {
@@ -42,29 +45,34 @@ function useRefusals(link: Link | undefined, on: boolean): Thin[] {
         .map((entry) => ({
           key: `a${entry.chain}${entry.place}`,
           at: entry.at ?? '',
-          text: `${entry.sentence}${entry.count > 1 ? ` (${entry.count}×)` : ''}`,
+          text: refusalText(entry),
           bad: true,
         })),
     [answer.data],
   );
 }
 
-/** What waits between the two at this moment: a second message within a few seconds is held before it is delivered. */
-function useHeld(link: Link | undefined): Thin[] {
-  const turns = useDerived(
+/** What had to wait between the two: a second message within a few seconds is held before it is delivered. */
+function useHolds(link: Link | undefined, on: boolean): Thin[] {
+  const channel = link?.channel ?? '';
+  const messages = useLive((live) => live.threads[channel]?.messages);
+  const head = useLive((live) => headOf(live, channel));
+  const waiting = useDerived(
     (live) => [live.turns],
-    (live) => Object.values(live.turns).filter((turn) => turn.state === 'held' && turn.conversation === link?.channel),
+    (live) =>
+      Object.values(live.turns)
+        .filter((turn) => turn.conversation === channel)
+        .map((turn) => `${turn.id} ${turn.state}`)
+        .join(),
   );
-  return useMemo(
-    () =>
-      turns.map((turn) => ({
-        key: `h${turn.id}`,
-        at: turn.until ?? '',
-        text: words.links.heldUntil(turn.agent, exactTime(turn.until)),
-        bad: false,
-      })),
-    [turns],
-  );
+  const answer = useQuery({
+    queryKey: ['holds', channel, head, waiting],
+    queryFn: () => get<{ turns: Turn[] }>(at('/api/turns', { conversation: channel, before: NEWEST, limit: 500 })),
+    enabled: on && channel !== '',
+    placeholderData: (before) => before,
+    retry: false,
+  });
+  return useMemo(() => holdsOf(messages ?? [], answer.data?.turns ?? []), [messages, answer.data]);
 }
 
 /** Which rows are shown: of whom, and whether they passed. */
@@ -145,7 +153,12 @@ function Channel({ link, as, thins, filter }: { link: Link; as: string; thins: T
       const marks = new Map((seats ?? []).map((seat) => [seat.name, seat.mark]));
       if (row.kind === 'message') {
         const { message } = row;
-        if (message.kind === 'system' || message.kind === 'tool') return <ThinLine>{plainLine(message.text)}</ThinLine>;
+        if (message.kind === 'system' || message.kind === 'tool')
+          return (
+            <ThinLine>
+              <HubLine text={message.text} />
+            </ThinLine>
+          );
         const look = message.kind === 'human' ? 'user' : message.from === as ? 'assistant' : 'agent';
         return (
           <Bubble
@@ -199,7 +212,7 @@ export default function LinkPage({ params }: { params: Record<string, string | u
   const [refused, setRefused] = useState(true);
   const [filter, setFilter] = useState<RowFilter>({ sender: '', state: '' });
   const refusals = useRefusals(link, refused && owner);
-  const held = useHeld(link);
+  const held = useHolds(link, refused);
   const thins = useMemo(() => [...refusals, ...held], [refusals, held]);
   if (!link)
     return (
@@ -278,11 +291,9 @@ export default function LinkPage({ params }: { params: Record<string, string | u
         {!link.enabled && (
           <div className="notice link-channel__off">
             {words.links.off}
-            {link.origin !== 'config' && (
-              <button type="button" className="plain-button plain-button--line" onClick={enable}>
-                {words.links.enable}
-              </button>
-            )}
+            <button type="button" className="plain-button plain-button--line" onClick={enable}>
+              {words.links.enable}
+            </button>
           </div>
         )}
         <Channel link={link} as={as} thins={refused ? thins : []} filter={filter} />

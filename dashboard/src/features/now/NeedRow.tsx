@@ -1,5 +1,6 @@
 /** One thing that waits for a person, with what can be done about it. */
 import { Link } from 'wouter';
+import { useLive } from '@/live/hooks';
 import { Command } from '@/parts/Command';
 import type { NowRow } from '@/parts/now';
 import { useTitle } from '@/parts/talks';
@@ -26,29 +27,6 @@ const GLYPHS: Record<string, string> = {
   unread: '✉',
 };
 
-function textOf(row: NowRow, where: string): string {
-  switch (row.what) {
-    case 'question':
-      return words.now.asks(row.decision?.by ?? row.agent, row.decision?.question ?? '');
-    case 'paused':
-      return words.now.stopped(where);
-    case 'away':
-      return words.now.away(row.agent, where);
-    case 'unread':
-      return words.now.unread(where, row.count);
-    case 'left':
-      return words.now.left(row.agent);
-    case 'worktree':
-      return words.now.worktree(row.agent);
-    case 'quarantine':
-      return words.now.quarantine(row.agent);
-    case 'broken':
-      return words.now.broken(row.agent);
-    default:
-      return words.now.failed(row.agent, where);
-  }
-}
-
 function startOf(agent: string): string {
   return `/api/agents/${encodeURIComponent(agent)}/start`;
 }
@@ -64,6 +42,7 @@ function Button({ text, onClick }: { text: string; onClick: () => void }) {
 export function NeedRow({ row, act, onOpen, onHide }: Props) {
   const now = useNow(30_000);
   const title = useTitle(row.conversation_id || row.conversation);
+  const direct = useLive((live) => live.conversations[row.conversation_id]?.kind === 'direct');
   const where = row.conversation_id ? encodeURIComponent(row.conversation_id) : '';
   const startable = row.fix.includes(`POST ${startOf(row.agent)}`);
   const choices = (row.decision?.choices ?? []) as (string | { value?: string; label?: string })[];
@@ -73,7 +52,7 @@ export function NeedRow({ row, act, onOpen, onHide }: Props) {
         {GLYPHS[row.what] ?? '·'}
       </span>
       <span className="grow">
-        {textOf(row, title)} <span className="muted small">{ago(row.since || row.at, now)}</span>
+        {words.now.need({ ...row, direct }, title)} <span className="muted small">{ago(row.since || row.at, now)}</span>
         {row.error && <span className="muted small now-row__more">{row.error}</span>}
         {(row.what === 'worktree' || row.what === 'quarantine') &&
           row.fix.map((command) => <Command key={String(command)} text={String(command)} />)}

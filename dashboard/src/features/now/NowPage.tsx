@@ -6,7 +6,7 @@ import { useDerived, useLine, useLive } from '@/live/hooks';
 import { isAgent } from '@/live/state';
 import { activityWords } from '@/parts/activity';
 import { Mark } from '@/parts/Mark';
-import { type NowRow, needing, useNowAnswer } from '@/parts/now';
+import { keyOf, type NowRow, needing, useNowAnswer } from '@/parts/now';
 import { Empty, Page } from '@/parts/Page';
 import { useToast } from '@/parts/Toasts';
 import { hrefOf, newestOf, useTitle } from '@/parts/talks';
@@ -217,5 +217,3 @@ export default function NowPage() {
     </Page>
   );
 }
-
-const keyOf = (row: NowRow): string => [row.what, row.agent, row.conversation_id, row.turn, row.decision?.id].join(' ');

@@ -2,6 +2,7 @@
 import { type FormEvent, useEffect, useState } from 'react';
 import { useLive, usePieces, useStore } from '@/live/hooks';
 import { newKey } from '@/live/outbox';
+import { HubLine } from '@/parts/chat/HubLine';
 import { Name } from '@/parts/Mark';
 import { SidePanel } from '@/parts/SidePanel';
 import { useTitle } from '@/parts/talks';
@@ -26,8 +27,16 @@ export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
     <SidePanel title={name} onClose={onClose}>
       {(thread?.messages ?? []).slice(-SHOWN).map((message) => (
         <div key={message.seq}>
-          <Name name={message.from} />
-          <div className="peek__text">{message.text.slice(0, 400)}</div>
+          {message.kind === 'system' ? (
+            <span className="muted small">
+              <HubLine text={message.text} />
+            </span>
+          ) : (
+            <>
+              <Name name={message.from} />
+              <div className="peek__text">{message.text.slice(0, 400)}</div>
+            </>
+          )}
         </div>
       ))}
       {pieces.map((piece) => (

@@ -47,6 +47,31 @@ function Group({ id, hits, query }: { id: string; hits: Hit[]; query: string }) 
   );
 }
 
+/** What can be asked for, before anything was. */
+function Start({ onTry }: { onTry: (example: string) => void }) {
+  return (
+    <section className="card stack search__group">
+      <h2>{words.search.start}</h2>
+      <p className="muted search__hint">{words.search.startText}</p>
+      <dl className="search__operators">
+        {words.search.operators.map(([operator, meaning, example]) => (
+          <div key={operator}>
+            <dt>
+              <code>{operator}</code>
+            </dt>
+            <dd>
+              <span className="grow">{meaning}</span>
+              <button type="button" className="plain-button mono small" onClick={() => onTry(`${example} `)}>
+                {example}
+              </button>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
 export default function SearchPage() {
   const [search, setSearch] = useSearchParams();
   const query = search.get('q') ?? '';
@@ -100,12 +125,9 @@ export default function SearchPage() {
             {pill} ✕
           </button>
         ))}
-        {query ? (
-          <Command text={`moot search '${query.replaceAll("'", "'\\''")}'`} />
-        ) : (
-          <p className="muted small">{words.search.help}</p>
-        )}
+        {query && <Command text={`moot search '${query.replaceAll("'", "'\\''")}'`} />}
       </div>
+      {!query && <Start onTry={(example) => setText(example)} />}
       {answer.error && <ErrorNotice text={errorText(answer.error)} />}
       {groups.map(([id, hits]) => (
         <Group key={id} id={id} hits={hits} query={query} />

@@ -17,6 +17,7 @@ import { Access } from './Access';
 import { Brains } from './Brains';
 import { Data } from './Data';
 import { HubSettings } from './HubSettings';
+import { Notices } from './Notices';
 import { Bridges, CodingClis } from './Tools';
 import './settings.css';
 
@@ -32,6 +33,7 @@ function You() {
           {words.settings.signOut}
         </button>
       </div>
+      <Notices />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Tasks: who gave which work to whom, how far it is, what came of it. */
 import { Modal } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
-import { Link } from 'wouter';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
 import { call, errorText } from '@/api/client';
 import type { Task } from '@/api/shapes';
 import { useDerived, useLive } from '@/live/hooks';
@@ -51,8 +51,12 @@ function Life({ task, over }: { task: Task; over: boolean }) {
   );
 }
 
-function Card({ task }: { task: Task }) {
+function Card({ task, wanted }: { task: Task; wanted: boolean }) {
   const toast = useToast();
+  const card = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (wanted) card.current?.scrollIntoView({ block: 'center' });
+  }, [wanted]);
   const over = !OPEN.has(task.state);
   const cancel = async () => {
     try {
@@ -62,7 +66,7 @@ function Card({ task }: { task: Task }) {
     }
   };
   return (
-    <article className="card task" data-state={task.state}>
+    <article className="card task" data-state={task.state} data-wanted={wanted} ref={card}>
       <div className="row row--wrap">
         <span className={`chip task__state task__state--${task.state}`}>{task.state}</span>
         <Who name={task.by} />
@@ -142,6 +146,7 @@ function Delegate({ onClose }: { onClose: () => void }) {
 export default function TasksPage() {
   const [which, setWhich] = useState<'open' | 'all'>('all');
   const [giving, setGiving] = useState(false);
+  const wanted = useSearchParams()[0].get('task');
   const tasks = useDerived(
     (live) => [live.tasks],
     (live) => Object.values(live.tasks).sort((a, b) => (b.created_at ?? '').localeCompare(a.created_at ?? '')),
@@ -173,7 +178,7 @@ export default function TasksPage() {
       ) : (
         <div className="stack tasks">
           {shown.map((task) => (
-            <Card key={task.id} task={task} />
+            <Card key={task.id} task={task} wanted={task.id === wanted} />
           ))}
         </div>
       )}

@@ -4,6 +4,7 @@ import { at, errorText, get } from '@/api/client';
 import type { AuditEntry } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
 import { Empty, ErrorNotice } from '@/parts/Page';
+import { refusalText } from '@/parts/refusals';
 import { fullTime } from '@/parts/time';
 import { words } from '@/words';
 
@@ -42,8 +43,9 @@ export async function wholeLog(wanted: Wanted): Promise<AuditEntry[]> {
   }
 }
 
-/** The hub's sentence without its last words: through which door has a column of its own. */
-const said = ({ sentence, door }: AuditEntry): string => sentence.replace(` by ${door}`, '');
+/** A refusal in words; else the hub's sentence without its last words: the door has a column of its own. */
+const said = (entry: AuditEntry): string =>
+  entry.act === 'refused' ? refusalText(entry) : entry.sentence.replace(` by ${entry.door}`, '');
 
 export function AuditLog({ wanted, onAll }: { wanted: Wanted; onAll: () => void }) {
   const position = useLive((live) => Math.floor(live.position / 5));
@@ -87,7 +89,6 @@ export function AuditLog({ wanted, onAll }: { wanted: Wanted; onAll: () => void 
               <td>
                 {REFUSED.test(entry.act) && <span aria-hidden="true">✕ </span>}
                 {said(entry)}
-                {entry.count > 1 && <span className="chip">{entry.count}×</span>}
               </td>
               <td className="timeline__wide">{entry.door}</td>
               <td className="mono small timeline__wide" title={entry.hash}>

@@ -16,8 +16,9 @@ function Cell({ step, lane }: { step: Step; lane: string }) {
       <span className="lane__turn" style={agentStyle(lane)} title={step.state}>
         <span className="lane__bar" style={{ width: `${width}%` }} />
         <span className="small">
-          {step.seconds === null ? step.state : `${step.seconds.toFixed(1)} s`}
-          {step.state === 'passed' ? ' –' : step.state === 'failed' ? ' ✕' : ''}
+          {[step.seconds === null ? '' : `${step.seconds.toFixed(1)} s`, words.timeline.ends[step.state] ?? '']
+            .filter(Boolean)
+            .join(', ')}
         </span>
       </span>
     );
@@ -34,8 +35,8 @@ function Cell({ step, lane }: { step: Step; lane: string }) {
       </span>
     );
   return step.to.includes(lane) ? (
-    <span className="lane__to" role="img" aria-label={`→ ${lane}`}>
-      ◂ @
+    <span className="lane__to small" role="img" aria-label={words.timeline.calls(step.from, lane)}>
+      ◂ {step.from}
     </span>
   ) : null;
 }

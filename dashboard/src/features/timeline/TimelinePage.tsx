@@ -59,9 +59,11 @@ function useConversation(id: string | null) {
             limit: SHOWN,
           }),
         ),
-        get<{ turns: Turn[] }>(at('/api/turns', { conversation: id, limit: 500 })),
+        get<{ turns: Turn[] }>(
+          at('/api/turns', { conversation: id, before: Number.MAX_SAFE_INTEGER, limit: SHOWN * 3 }),
+        ),
       ]);
-      return { messages: messages.messages, turns: turns.turns.slice(-SHOWN * 3) };
+      return { messages: messages.messages, turns: turns.turns };
     },
     enabled: id !== null,
     placeholderData: (before) => before,

@@ -3,20 +3,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link as Anchor } from 'wouter';
-import { get } from '@/api/client';
+import { call, errorText, get } from '@/api/client';
 import type { Direction, Link, LinkPrompts, Relationship } from '@/api/shapes';
 import { useLive, useStore } from '@/live/hooks';
+import { HubLine } from '@/parts/chat/HubLine';
 import { Choice, Switch } from '@/parts/Fields';
 import { Hourglass } from '@/parts/Hourglass';
 import { Lock } from '@/parts/Lock';
 import { Name } from '@/parts/Mark';
 import { SidePanel } from '@/parts/SidePanel';
 import { useToast } from '@/parts/Toasts';
-import { plainLine } from '@/parts/talks';
 import { clockTime } from '@/parts/time';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
-import { isChanged, newRow, rowChange, type WantedLink } from './fileChange';
+import { isChanged, isInFile, newRow, rowChange, type WantedLink } from './fileChange';
 import { heldUntil } from './graph';
 import { useCount, useLinkRefusal } from './traffic';
 import { useLinks } from './useLinks';
@@ -71,48 +71,88 @@ function FileChange({ link, wanted }: { link: Link; wanted: WantedLink }) {
   );
 }
 
+/** A link of the file: locked, until somebody says how it shall be changed. */
+type Way = 'locked' | 'file' | 'override';
+
+interface FromFileProps {
+  link: Link;
+  way: Way;
+  onWay(way: Way): void;
+}
+
+/** Where the link is decided, and the two ways to change it all the same. */
+function FromFile({ link, way, onWay }: FromFileProps) {
+  const toast = useToast();
+  const overridden = link.origin === 'overridden';
+  const reload = async () => {
+    try {
+      await call('POST', '/api/reload');
+      onWay('locked');
+    } catch (error) {
+      toast(errorText(error), { bad: true });
+    }
+  };
+  return (
+    <>
+      <p className="notice" id="locked">
+        <Lock />
+        <span className="grow">
+          {overridden ? words.topology.overridden(link.place) : words.topology.locked(link.place)}
+        </span>
+      </p>
+      <div className="row row--wrap">
+        {way !== 'file' && (
+          <button type="button" className="plain-button plain-button--line" onClick={() => onWay('file')}>
+            {words.topology.changeFile}
+          </button>
+        )}
+        {way !== 'override' && !overridden && (
+          <button type="button" className="plain-button plain-button--line" onClick={() => onWay('override')}>
+            {words.topology.override}
+          </button>
+        )}
+        {overridden && (
+          <button type="button" className="plain-button plain-button--line" onClick={() => void reload()}>
+            {words.topology.reloadNow}
+          </button>
+        )}
+      </div>
+      {way === 'override' && !overridden && <p className="muted small">{words.topology.overrideText(link.place)}</p>}
+    </>
+  );
+}
+
 function Form({ link }: { link: Link }) {
   const { change: changeLink } = useLinks();
+  const [way, setWay] = useState<Way>('locked');
   const [draft, setDraft] = useState<WantedLink | null>(null);
-  const inFile = link.origin === 'config';
-  const fixed = inFile && draft === null;
+  const inFile = isInFile(link);
+  const overridden = link.origin === 'overridden';
+  const fixed = inFile && way === 'locked' && !overridden;
   const shown = draft ?? link;
-  const change = (id: string, changes: Partial<WantedLink>) => {
+  const choose = (next: Way) => {
+    setWay(next);
+    const { relationship, direction, enabled } = link;
+    setDraft(
+      next === 'file'
+        ? { relationship: relationship as Relationship, direction: direction as Direction, enabled }
+        : null,
+    );
+  };
+  const change = (changes: Partial<WantedLink>) => {
     if (draft) setDraft({ ...draft, ...changes });
-    else void changeLink(id, changes);
+    else void changeLink(link.id, inFile ? { ...changes, override: true } : changes);
   };
   const relations = words.topology.relation(link.from, link.to);
   return (
     <>
-      {inFile && (
-        <p className="notice" id="locked">
-          <Lock />
-          <span className="grow">{words.topology.locked(link.place)}</span>
-        </p>
-      )}
-      {fixed && (
-        <div>
-          <button
-            type="button"
-            className="plain-button plain-button--line"
-            onClick={() =>
-              setDraft({
-                relationship: link.relationship as Relationship,
-                direction: link.direction as Direction,
-                enabled: link.enabled,
-              })
-            }
-          >
-            {words.topology.changeFile}
-          </button>
-        </div>
-      )}
+      {inFile && <FromFile link={link} way={way} onWay={choose} />}
       <Choice
         label={words.topology.relationship}
         value={shown.relationship}
         disabled={fixed}
         describedBy={fixed ? 'locked' : undefined}
-        onChange={(value) => change(link.id, { relationship: value as Relationship })}
+        onChange={(value) => change({ relationship: value as Relationship })}
         options={(['superior', 'peer', 'subordinate'] as const).map((one) => ({
           value: one,
           label: relations[one] ?? one,
@@ -123,7 +163,7 @@ function Form({ link }: { link: Link }) {
         value={shown.direction}
         disabled={fixed}
         describedBy={fixed ? 'locked' : undefined}
-        onChange={(value) => change(link.id, { direction: value as Direction })}
+        onChange={(value) => change({ direction: value as Direction })}
         options={[
           { value: 'two_way', label: words.topology.both },
           { value: 'one_way', label: words.topology.only(link.from) },
@@ -133,7 +173,7 @@ function Form({ link }: { link: Link }) {
         label={words.topology.enabled}
         checked={shown.enabled}
         disabled={fixed}
-        onChange={(checked) => change(link.id, { enabled: checked })}
+        onChange={(checked) => change({ enabled: checked })}
       />
       {draft && <FileChange link={link} wanted={draft} />}
     </>
@@ -179,7 +219,9 @@ export function Inspector({ id, onClose }: { id: string; onClose: () => void }) 
           <div key={message.seq} className="small cut">
             <span className="muted">{clockTime(message.at)}</span>{' '}
             {message.kind === 'system' ? (
-              <span className="muted">{plainLine(message.text)}</span>
+              <span className="muted">
+                <HubLine text={message.text} />
+              </span>
             ) : (
               <>
                 <Name name={message.from} /> {message.text}
@@ -200,7 +242,7 @@ export function Inspector({ id, onClose }: { id: string; onClose: () => void }) 
         >
           {words.topology.prompts}
         </button>
-        {link.origin !== 'config' && (
+        {!isInFile(link) && (
           <button
             type="button"
             className="plain-button plain-button--line plain-button--bad"

@@ -7,6 +7,7 @@ import { Lock } from '@/parts/Lock';
 import { stillness } from '@/parts/preferences';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
+import { isInFile } from './fileChange';
 import { heldUntil } from './graph';
 import { useReplayed } from './replay';
 import { MARKED_MS, type Refusal, useCount, useLinkRefusal } from './traffic';
@@ -115,7 +116,7 @@ export const LinkEdge = memo(function LinkEdge(props: EdgeProps) {
           {!link.enabled && <span className="chip">{words.topology.off}</span>}
           {stopped && <span className="chip">‖</span>}
           <Held channel={channel} />
-          {link.origin === 'config' && <Lock />}
+          {isInFile(link) && <Lock />}
           {count > 0 && (
             <span className="map-label__count" data-count={count}>
               {replayed === null ? words.topology.perHour(count) : count}

@@ -9,6 +9,7 @@ import { Lock } from '@/parts/Lock';
 import { Mark, Name } from '@/parts/Mark';
 import { useNow } from '@/parts/useNow';
 import { words } from '@/words';
+import { isInFile } from './fileChange';
 import { heldUntil } from './graph';
 import { useCount, useLinkRefusal } from './traffic';
 
@@ -84,7 +85,7 @@ export function LinkTable({ onLink, onOpen }: { onLink: (from: string) => void; 
                   </span>
                   {link.direction === 'one_way' && <span className="chip">{words.topology.only(link.from)}</span>}
                   {!link.enabled && <span className="chip">{words.topology.off}</span>}
-                  {link.origin === 'config' && <Lock />}
+                  {isInFile(link) && <Lock />}
                   <Counts link={link} />
                 </button>
               );

@@ -12,6 +12,9 @@ export interface RowLine {
   text: string;
 }
 
+/** Whether moot.toml names it, also where somebody overrides what it says. */
+export const isInFile = (link: Pick<Link, 'origin'>): boolean => ['config', 'overridden'].includes(link.origin);
+
 const DEFAULTS: WantedLink = { relationship: 'peer', direction: 'two_way', enabled: true };
 const literal = (value: string | boolean): string =>
   typeof value === 'string' ? JSON.stringify(value) : String(value);

@@ -3,6 +3,7 @@ import { createContext, useContext, useSyncExternalStore } from 'react';
 import { at as address, get } from '@/api/client';
 import type { AuditEntry, Link, Message } from '@/api/shapes';
 import type { Live } from '@/live/state';
+import { refusalText } from '@/parts/refusals';
 import { between } from './graph';
 import type { Passed } from './replay';
 
@@ -46,7 +47,7 @@ export function refusalsOf(entries: readonly AuditEntry[], links: readonly Link[
     const at = Date.parse(entry.last_at ?? entry.at ?? '');
     const before = found.get(link.id);
     const count = entry.count + (before?.count ?? 0);
-    const newest = before && before.at >= at ? before : { at, from, sentence: entry.sentence };
+    const newest = before && before.at >= at ? before : { at, from, sentence: refusalText({ ...entry, count: 1 }) };
     found.set(link.id, { ...newest, count });
   }
   return found;

@@ -29,7 +29,10 @@ export function useLinks() {
       if (whom.length) toast(words.topology.cutsOff(who, whom.join(', ')));
     return link as Link;
   };
-  const change = async (id: string, changes: Partial<Pick<Link, 'direction' | 'relationship' | 'enabled'>>) => {
+  const change = async (
+    id: string,
+    changes: Partial<Pick<Link, 'direction' | 'relationship' | 'enabled'>> & { override?: boolean },
+  ) => {
     try {
       learn(await call<Link>('PUT', `/api/links/${encodeURIComponent(id)}`, changes));
     } catch (error) {
