@@ -1,6 +1,7 @@
 /** Which conversation is offered first, and how a line of the hub reads. */
 import { describe, expect, it } from 'vitest';
 import type { Conversation, Task } from '@/api/shapes';
+import { brakeReason } from '@/live/state';
 import { lineIn, newestOf, plainLine, taskTitle } from '@/parts/talks';
 
 const talk = (id: string, at?: string) => ({ id, last: at ? { at } : null }) as unknown as Conversation;
@@ -28,5 +29,13 @@ describe('a line of the hub', () => {
     );
     expect(lineIn({}, '[gendry finished the task t01m7abcd]')).toBe('gendry finished the task');
     expect(taskTitle({ task: 'x'.repeat(80) })).toBe(`“${'x'.repeat(60)}…”`);
+  });
+  it('about a brake gives its reason alone', () => {
+    expect(brakeReason('[paused: a and b keep acknowledging each other. /continue resumes them]')).toBe(
+      'a and b keep acknowledging each other',
+    );
+    expect(brakeReason('stopped: a has used up its budget: $1.00. Raise limits.x to go on')).toBe(
+      'a has used up its budget: $1.00. Raise limits.x to go on',
+    );
   });
 });

@@ -3,7 +3,7 @@
  * and `fold(snapshot at p, events after p)` equals a snapshot taken later (tests/fold.test.ts).
  */
 import type { Agent, Conversation, Decision, HubEvent, LastWords, Link, Message, Task, Turn } from '@/api/shapes';
-import { EMPTY, type Live, type Thread } from './state';
+import { brakeReason, EMPTY, type Live, type Thread } from './state';
 
 const ENDED = new Set(['said', 'passed', 'failed', 'expired', 'cancelled']);
 
@@ -113,7 +113,7 @@ const bumped = (state: Live, what: keyof Live['versions']): Live => ({
 function braked(state: Live, event: HubEvent): Live {
   const id = event.conversation;
   if (!id) return bumped(state, 'limits');
-  const reason = String(event.body?.reason ?? event.body?.brake ?? event.body?.kind ?? 'brake');
+  const reason = brakeReason(String(event.body?.detail ?? ''));
   return bumped({ ...state, brakes: { ...state.brakes, [id]: { reason, at: event.at } } }, 'limits');
 }
 

@@ -1,7 +1,7 @@
 /** Everything the live state starts from, read from the hub at once; events after its position continue it. */
 import { at, get, Refused } from '@/api/client';
 import type { Agent, Conversation, Decision, Link, Message, Point, Status, Task, Turn } from '@/api/shapes';
-import { EMPTY, type Live, type Thread } from './state';
+import { brakeReason, EMPTY, type Live, type Thread } from './state';
 
 export const PAGE = 100;
 const NEWEST = Number.MAX_SAFE_INTEGER;
@@ -63,7 +63,7 @@ interface NowRow {
   conversation_id?: string | null;
   at?: string;
   since?: string;
-  error?: string;
+  message?: Message | null;
 }
 
 async function brakesNow(): Promise<Live['brakes']> {
@@ -71,7 +71,10 @@ async function brakesNow(): Promise<Live['brakes']> {
     const now = await get<{ needs_you: NowRow[] }>('/api/now?limit=200');
     const paused = now.needs_you.filter((row) => row.what === 'paused' && row.conversation_id);
     return Object.fromEntries(
-      paused.map((row) => [row.conversation_id as string, { reason: row.error || '', at: row.since || row.at || '' }]),
+      paused.map(({ conversation_id, message, since, at }) => [
+        conversation_id as string,
+        { reason: brakeReason(message?.text ?? ''), at: message?.at || since || at || '' },
+      ]),
     );
   } catch {
     return {};

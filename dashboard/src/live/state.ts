@@ -66,4 +66,11 @@ export function headOf(live: Live, id: string): number {
   return Math.max(known, thread?.messages.at(-1)?.seq ?? 0);
 }
 
+/** Why agents were stopped, from the hub's line about it, without the command that the page has a button for. */
+export const brakeReason = (line: string): string =>
+  line
+    .replace(/^\[?(paused|stopped): /, '')
+    .replace(/\]$/, '')
+    .replace(/\.? \/continue resumes (it|them)$/, '');
+
 export const isAgent = (kind: string): boolean => kind === 'agent' || kind === 'external';

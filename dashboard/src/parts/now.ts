@@ -6,7 +6,18 @@ import type { Decision, HubEvent, Message } from '@/api/shapes';
 import { useEvents } from '@/live/hooks';
 
 export interface NowRow {
-  what: 'question' | 'unread' | 'failed' | 'broken' | 'paused' | 'away' | 'left' | 'worktree' | 'working' | 'done';
+  what:
+    | 'question'
+    | 'unread'
+    | 'failed'
+    | 'broken'
+    | 'paused'
+    | 'away'
+    | 'left'
+    | 'worktree'
+    | 'quarantine'
+    | 'working'
+    | 'done';
   agent: string;
   conversation: string;
   conversation_id: string;

@@ -15,6 +15,7 @@ from moot.shapes.bridges import (
 )
 from moot.shapes.config import ConfigChange, Reloaded
 from moot.shapes.decisions import PersonsDecision
+from moot.shapes.holds import HeldMessage
 from moot.shapes.limits import AgentLimit, BrakeReport, Budget, ChainLimit, PairLimit
 from moot.shapes.links import (
     AppliedLinks,
@@ -95,6 +96,7 @@ __all__ = [
     "Event",
     "Handed",
     "Heard",
+    "HeldMessage",
     "Hit",
     "Hooked",
     "Imported",

@@ -15,6 +15,7 @@ from moot.model.json import Json, JsonObject
 from moot.model.records import token as model_token
 from moot.rules.activity import Activity
 from moot.rules.palette import chosen_index
+from moot.shapes.holds import HeldMessage, holds_of
 from moot.shapes.shape import Names, Shape, when
 
 
@@ -110,14 +111,6 @@ class Conversation(Shape, frozen=True):
         )
 
 
-class HeldMessage(Shape, frozen=True):
-    """A message of another agent that did not wake this one before a certain moment."""
-
-    message: str
-    until: str | None
-    """The message's own time where it was not held."""
-
-
 class Turn(Shape, frozen=True):
     id: str
     agent: str
@@ -179,11 +172,7 @@ class Turn(Shape, frozen=True):
             trace=trace,
             given=given,
             steps=steps,
-            held=tuple(
-                HeldMessage(address(turn.conversation, call.seq), when(call.due))
-                for call in turn.calls
-                if call.due
-            ),
+            held=holds_of(turn),
         )
 
 
