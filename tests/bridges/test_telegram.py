@@ -61,6 +61,48 @@ async def test_privacy_on_is_told_with_its_fix_and_only_once(stage: Stage, serve
     assert len(await stage.shown(chat)) == 2, "the second is that the chat is not paired"
 
 
+async def test_a_bot_that_is_added_again_without_privacy_mode_is_listened_to(
+    stage: Stage, server: FakeTelegram
+) -> None:
+    """Where ids differ per account one bot listens: not one that hears only commands while another hears all."""
+    for bot in server.bots.values():
+        bot.privacy = True
+    await stage.disconnect()
+    await stage.connect()
+    chat, where = await stage.group(ChatKind.GROUP)
+    stage.world.say(chat, KARL, "nobody hears this")
+    token = next(token for token, bot in server.bots.items() if bot.username == "critic_bot")
+    group = server.chats[int(chat)]
+    server.remove_member(group, token)
+    await stage.quiet()
+    server.bots[token].privacy = False
+    server.add_member(group, token)
+    await stage.quiet()
+    assert (await stage.chat(chat)).listener == "critic"
+    stage.world.say(chat, KARL, "@writer can you hear me?")
+    await stage.quiet()
+    said = [text for sender, text in await stage.said(where) if sender.startswith("karl")]
+    assert said == ["@writer can you hear me?"]
+    assert "writer answers writer can you hear me?" in [post.text for post in stage.world.posts(chat)]
+
+
+async def test_a_bot_of_nobody_is_the_default_agents(tmp_path: Path, server: FakeTelegram) -> None:
+    server.add_bot("444:desk", "desk_bot")
+    async with Hub.open(tmp_path, agents=[player(name) for name in AGENTS]) as hub:
+        world = TelegramWorld(server)
+        world.tokens["desk"] = "444:desk"
+        world._agents["444:desk"] = "desk"
+        stage = Stage(hub, world)
+        await stage.connect()
+        chat = world.add_private(KARL, "desk")
+        await stage.pair(chat, KARL)
+        before = len(world.posts(chat))
+        world.say(chat, KARL, "hello")
+        [shown] = await stage.shown(chat, before)
+        assert shown.text == "● analyst: analyst answers hello"
+        await stage.disconnect()
+
+
 async def test_a_group_that_becomes_a_supergroup_stays_paired(stage: Stage, server: FakeTelegram) -> None:
     chat, where = await stage.group(ChatKind.GROUP)
     new = server.migrate(server.chats[int(chat)])

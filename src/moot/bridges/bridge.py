@@ -80,6 +80,8 @@ class BotPlaced(Struct, frozen=True):
     moved_from: str = ""
     notice: str = ""
     """A text to post there, once."""
+    readers: tuple[str, ...] = ()
+    """Agents whose bots hear every line there; empty if the bridge does not say."""
 
 
 class ButtonPress(Struct, frozen=True):

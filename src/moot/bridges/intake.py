@@ -285,7 +285,8 @@ class ChatIntake:
         before = await self._records.chat(self._door, placed.chat.id)
         ref = placed.chat
         is_known = before is not None and placed.agent in ("", *before.agents) and not placed.left
-        if before is not None and is_known and not placed.moved_from and before.kind is ref.kind:
+        is_heard = not placed.readers or (before is not None and before.listener in placed.readers)
+        if before is not None and is_known and is_heard and not placed.moved_from and before.kind is ref.kind:
             return before
         chat = await self._records.find(
             FindChat(
@@ -296,6 +297,7 @@ class ChatIntake:
                 placed.agent,
                 left=placed.left,
                 moved_from=placed.moved_from,
+                readers=placed.readers,
             )
         )
         is_group = chat.state is PairingState.PAIRED and chat.kind is not ChatKind.PRIVATE

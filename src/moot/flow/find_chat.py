@@ -32,6 +32,8 @@ class FindChat(Struct, frozen=True, gc=False):
     """What the chat was called until now."""
     explained: bool = False
     """It was said there that it is not paired."""
+    readers: tuple[str, ...] = ()
+    """Agents whose bots hear every line there; empty where that is not known."""
 
 
 def scope(command: FindChat) -> Scope:
@@ -72,7 +74,7 @@ def decide(command: FindChat, seen: Seen, at: Moment) -> Decision[BridgeChat]:
         kind=command.kind,
         title=command.title or chat.title,
         agents=tuple(agents),
-        listener=_listener(chat.listener, agents),
+        listener=_listener(chat.listener, agents, command.readers),
         state=state,
         explained=chat.explained or command.explained,
     )
@@ -95,6 +97,7 @@ def _is_paired(chat: BridgeChat | None) -> bool:
     return chat is not None and chat.state is PairingState.PAIRED
 
 
-def _listener(now: str, agents: list[str]) -> str:
-    """One bot listens; another takes its place only when it is gone."""
-    return now if now in agents else next(iter(agents), "")
+def _listener(now: str, agents: list[str], readers: tuple[str, ...]) -> str:
+    """One bot listens; another takes its place when it is gone, or hears only some of the lines and the other all."""
+    able = [name for name in agents if name in readers] or agents
+    return now if now in able else next(iter(able), "")

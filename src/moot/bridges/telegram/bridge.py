@@ -13,7 +13,7 @@ from zlib import crc32
 
 import httpx
 import structlog
-from msgspec import Struct
+from msgspec import Struct, structs
 from telegram import (
     Bot,
     BotCommandScopeAllPrivateChats,
@@ -197,15 +197,22 @@ class TelegramBridge:
             if isinstance(arrival, ChatMessage) and arrival.account.is_bot:
                 await self._note_bot_to_bot(bot, inbox)
             if isinstance(arrival, BotPlaced):
-                self._present_bots.pop(_numbers(arrival.chat.id)[0], None)
+                await self._on_placed(arrival)
             is_group = arrival.chat.kind is not ChatKind.PRIVATE
             if is_group and not (isinstance(arrival, BotPlaced) and (arrival.left or arrival.moved_from)):
                 await self._look_at(arrival.chat, inbox)
-            if isinstance(arrival, BotPlaced) and arrival.left:
-                self._looked_at.discard(arrival.chat.id)
             await inbox.hear(arrival)
         if update.callback_query is not None:
             await self._quietly(bot.bot.answer_callback_query(update.callback_query.id))
+
+    async def _on_placed(self, placed: BotPlaced) -> None:
+        """Look at the group anew: a bot may have been added again so that it reads, or made an administrator."""
+        self._present_bots.pop(_numbers(placed.chat.id)[0], None)
+        self._looked_at.discard(placed.chat.id)
+        if not placed.left and placed.agent in self._bots:
+            bot = self._bots[placed.agent]
+            me = await bot.bot.get_me()
+            self._bots[placed.agent] = structs.replace(bot, reads_all=bool(me.can_read_all_group_messages))
 
     async def _note_bot_to_bot(self, bot: AgentBot, inbox: BridgeInbox) -> None:
         """Record once for the owner that another bot's post arrived: only that shows that this mode is on. Such posts
@@ -225,13 +232,13 @@ class TelegramBridge:
         present = await self._present(_numbers(chat.id)[0])
         nobody_reads = bool(present) and not any(one.reads for one in present)
         names = ", ".join(f"@{self._bots[one.agent].username}" for one in present)
+        readers = tuple(one.agent for one in present if one.reads)
         for one in present[:1]:
             scope = BotCommandScopeChat(_numbers(chat.id)[0])
             await self._quietly(self._bots[one.agent].bot.set_my_commands(menu(), scope=scope))
         for one in present:
-            await inbox.hear(
-                BotPlaced(chat, one.agent, notice=PRIVACY.format(bots=names) if nobody_reads else "")
-            )
+            notice = PRIVACY.format(bots=names) if nobody_reads else ""
+            await inbox.hear(BotPlaced(chat, one.agent, notice=notice, readers=readers))
             nobody_reads = False
 
     async def _present(self, group: int) -> list[BotPresence]:
