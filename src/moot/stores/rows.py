@@ -146,5 +146,21 @@ QUOTAS = Rows(Quota)
 HOSTS = Rows(Host)
 SUMMARIES = Rows(Summary, in_micros=("at",))
 EVENTS = Rows(Event, in_micros=("at",))
+CORE: dict[str, Rows[Any]] = {
+    "registry": PARTICIPANTS,
+    "conversations": CONVERSATIONS,
+    "members": MEMBERS,
+    "messages": MESSAGES,
+    "revisions": REVISIONS,
+    "turns": TURNS,
+    "rounds": ROUNDS,
+    "roots": ROOTS,
+    "pairs": PAIRS,
+    "quotas": QUOTAS,
+    "hosts": HOSTS,
+    "summaries": SUMMARIES,
+    "events": EVENTS,
+}
+"""By the name under which both engines read (sql/sound.sql) and move them (transfer.py), in the order of a move."""
 RECORDS: dict[str, Rows[Any]] = {table.name: Rows(table.of, table.in_micros) for table in TABLES}
 """By the name of their table."""

@@ -29,22 +29,17 @@ from moot.stores import rows
 MAX_PROBLEMS: Final = 100
 NOT_A_ROW: Final = (DecodeError, UnicodeDecodeError, ValueError, TypeError, RecursionError)
 """What becomes of a value whose bits have changed."""
-CHAINED: Final = frozenset({AUDIT_ENTRIES.name, CHAIN_HEADS.name, NOTES.name, NOTE_VERSIONS.name})
-"""Tables that are read along their chains."""
-BESIDES: Final[dict[str, rows.Rows[Any]]] = {
-    "registry": rows.PARTICIPANTS,
-    "members": rows.MEMBERS,
-    "turns": rows.TURNS,
-    "rounds": rows.ROUNDS,
-    "roots": rows.ROOTS,
-    "pairs": rows.PAIRS,
-    "quotas": rows.QUOTAS,
-    "hosts": rows.HOSTS,
-    "summaries": rows.SUMMARIES,
-    "events": rows.EVENTS,
-    **{name: of for name, of in rows.RECORDS.items() if name not in CHAINED},
+READ_APART: Final = frozenset(
+    {
+        *("conversations", "messages", "revisions"),
+        *(AUDIT_ENTRIES.name, CHAIN_HEADS.name, NOTES.name, NOTE_VERSIONS.name),
+    }
+)
+"""Tables that are read conversation by conversation, or along their chains."""
+READ_BY_ROW: Final[dict[str, rows.Rows[Any]]] = {
+    name: of for name, of in (rows.CORE | rows.RECORDS).items() if name not in READ_APART
 }
-"""Tables that are read row by row."""
+"""The others, read row by row."""
 WALKED: Final[dict[str, AnyTable]] = {LINKS.name: LINKS, NOTE_PERMISSIONS.name: NOTE_PERMISSIONS}
 """Among them, tables whose rows must match the newest act on each."""
 Progress = Callable[[int], None]
@@ -90,7 +85,7 @@ class Soundness:
         self._orphans()
         for _, note in self._rows(NOTES.name, rows.RECORDS[NOTES.name]):
             self._note(note)
-        for table, of in BESIDES.items():
+        for table, of in READ_BY_ROW.items():
             for place, value in self._rows(table, of):
                 self._named(table, place, value)
         self.walk.rows_ended()

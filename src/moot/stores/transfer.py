@@ -17,6 +17,7 @@ from moot.errors import Conflict, StoreDamaged
 from moot.failpoints import failpoint
 from moot.storage import Transferred
 from moot.stores import rows
+from moot.stores.statements import Statements
 
 
 class KeptText(Struct, frozen=True):
@@ -26,26 +27,31 @@ class KeptText(Struct, frozen=True):
     text: str
 
 
-KINDS: Final[dict[str, rows.Rows[Any]]] = {
-    "registry": rows.PARTICIPANTS,
-    "conversations": rows.CONVERSATIONS,
-    "members": rows.MEMBERS,
-    "messages": rows.MESSAGES,
-    "revisions": rows.REVISIONS,
-    "turns": rows.TURNS,
-    "rounds": rows.ROUNDS,
-    "roots": rows.ROOTS,
-    "pairs": rows.PAIRS,
-    "quotas": rows.QUOTAS,
-    "hosts": rows.HOSTS,
-    "summaries": rows.SUMMARIES,
-    "events": rows.EVENTS,
-    "texts": rows.Rows(KeptText),
-    **rows.RECORDS,
-}
+KINDS: Final[dict[str, rows.Rows[Any]]] = {**rows.CORE, "texts": rows.Rows(KeptText), **rows.RECORDS}
 """All that is moved, in this order. Indexes and counters are made anew by whoever takes them in."""
 AT_ONCE: Final = 1000
 """Rows that are committed together."""
+
+
+def put_statements(write: Statements, records: Mapping[str, Statements]) -> dict[str, str]:
+    """The statement that stores a row of each kind, out of one engine's own."""
+    return {
+        "registry": write.put_participant,
+        "conversations": write.put_conversation,
+        "members": write.put_member,
+        "messages": write.append_message,
+        "revisions": write.append_revision,
+        "turns": write.put_turn,
+        "rounds": write.put_round,
+        "roots": write.put_root,
+        "pairs": write.put_pair,
+        "quotas": write.put_quota,
+        "hosts": write.put_host,
+        "summaries": write.add_summary,
+        "events": write.append_event,
+        "texts": write.keep_text,
+        **{name: statements.put for name, statements in records.items()},
+    }
 
 
 class InstanceFacts(Struct, frozen=True):

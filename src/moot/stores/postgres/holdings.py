@@ -17,24 +17,9 @@ from moot.stores.postgres.server import Connection, Server, application_name, lo
 from moot.stores.postgres.soundness import read_all
 from moot.stores.postgres.statements import RECORDS, SCHEMA, SOUND, TRANSFER, WRITE
 from moot.stores.postgres.trouble import ABOUT_THE_ROW, moot_errors
-from moot.stores.transfer import AT_ONCE, KINDS, InstanceFacts, TransferMark
+from moot.stores.transfer import AT_ONCE, KINDS, InstanceFacts, TransferMark, put_statements
 
-PUT = {
-    "registry": WRITE.put_participant,
-    "conversations": WRITE.put_conversation,
-    "members": WRITE.put_member,
-    "revisions": WRITE.append_revision,
-    "turns": WRITE.put_turn,
-    "rounds": WRITE.put_round,
-    "roots": WRITE.put_root,
-    "pairs": WRITE.put_pair,
-    "quotas": WRITE.put_quota,
-    "hosts": WRITE.put_host,
-    "summaries": WRITE.add_summary,
-    "events": WRITE.append_event,
-    "texts": WRITE.keep_text,
-    **{name: statements.put for name, statements in RECORDS.items()},
-}
+PUT = put_statements(WRITE, RECORDS)
 MOVING = "moving"
 
 
@@ -140,7 +125,7 @@ class PostgresHoldings:
         many = self._connection.executemany
         if kind == "messages":
             first = mark.done[kind] - len(values) + 1
-            await many(WRITE.append_message, [message_row(one, first + n) for n, one in enumerate(values)])
+            await many(PUT[kind], [message_row(one, first + n) for n, one in enumerate(values)])
             return
         await many(PUT[kind], [KINDS[kind].row(value) for value in values])
         if kind == "registry":

@@ -18,25 +18,9 @@ from moot.stores.sqlite.file.lock import WriterLock
 from moot.stores.sqlite.file.soundness import read_all
 from moot.stores.sqlite.statements import RECORDS, SOUND, TRANSFER, WRITE
 from moot.stores.sqlite.trouble import moot_errors
-from moot.stores.transfer import AT_ONCE, KINDS, InstanceFacts, TransferMark
+from moot.stores.transfer import AT_ONCE, KINDS, InstanceFacts, TransferMark, put_statements
 
-PUT = {
-    "registry": WRITE.put_participant,
-    "conversations": WRITE.put_conversation,
-    "members": WRITE.put_member,
-    "messages": WRITE.append_message,
-    "revisions": WRITE.append_revision,
-    "turns": WRITE.put_turn,
-    "rounds": WRITE.put_round,
-    "roots": WRITE.put_root,
-    "pairs": WRITE.put_pair,
-    "quotas": WRITE.put_quota,
-    "hosts": WRITE.put_host,
-    "summaries": WRITE.add_summary,
-    "events": WRITE.append_event,
-    "texts": WRITE.keep_text,
-    **{name: statements.put for name, statements in RECORDS.items()},
-}
+PUT = put_statements(WRITE, RECORDS)
 ENDING = ".moving"
 MOVING = "moving"
 
