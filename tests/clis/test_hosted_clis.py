@@ -267,43 +267,50 @@ async def test_11_claude_is_charged_once_across_a_restart(hosted: Hosted) -> Non
     assert all(usage and usage["input_tokens"] > 0 for usage in costs)
 
 
-@BOTH
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize(("cli", "times"), [("claude", 1), ("codex", 3)])
 async def test_5_after_kill_9_of_the_host_in_a_tool_nothing_is_left_and_one_answer_follows(
-    hosted: Hosted, cli: str
+    hosted: Hosted, cli: str, times: int
 ) -> None:
+    """All in one session."""
     hosted.set_up(cli, permissions="ask")
-    mark = hosted.folder("project") / "mark"
+    project, ran = hosted.folder("project"), set[int]()
     seen: list[Request] = []
+    number = 0
 
     async def play(request: Request) -> Answer:
         seen.append(request)
-        return shell(cli, f"touch {mark}; sleep 300") if len(seen) == 1 else Answer("all done")
-
-    played(hosted, play)
-    async with hub_of(hosted) as process:
-        hub = await hosted.connected()
-        await hub.send("arya", "run it")
-        await hub.close()
-        await until(hosted.decided, lambda _: mark.exists(), 60)
-        process.kill()
-        await process.wait()
+        if number in ran:
+            return Answer(f"all done {number}")
+        ran.add(number)
+        return shell(cli, f"touch {project / f'mark{number}'}; sleep 300")
 
     async def left() -> list[str]:
         return [line for line in command_lines(hosted.home) if "sleep 300" in line or cli in line]
 
-    await until(left, lambda lines: not lines, 5)
-    async with hub_of(hosted):
-        hub = await hosted.connected()
-        await hub.settled(timeout=60)
-        [pair] = [one.id for one in await hub.conversations.list() if len(one.participants) == 2]
-        answers = [
-            one.text
-            for one in await hub.messages(pair, limit=100)
-            if one.sender == "arya" and one.intent != "ask"
-        ]
-        await hub.close()
-    assert answers == ["all done"]
-    assert "cut off" in given(seen[-1]), "the session was resumed"
+    played(hosted, play)
+    for number in range(times):
+        mark = project / f"mark{number}"
+        async with hub_of(hosted) as process:
+            hub = await hosted.connected()
+            await hub.send("arya", f"run it, {number}")
+            await hub.close()
+            await until(hosted.decided, lambda _: mark.exists(), 60)  # noqa: B023  awaited at once
+            process.kill()
+            await process.wait()
+        await until(left, lambda lines: not lines, 5)
+        async with hub_of(hosted):
+            hub = await hosted.connected()
+            await hub.settled(timeout=60)
+            [pair] = [one.id for one in await hub.conversations.list() if len(one.participants) == 2]
+            answers = [
+                one.text
+                for one in await hub.messages(pair, limit=100)
+                if one.sender == "arya" and one.intent != "ask"
+            ]
+            await hub.close()
+        assert answers == [f"all done {one}" for one in range(number + 1)]
+        assert "cut off" in given(seen[-1]), "the session was resumed"
 
 
 @BOTH

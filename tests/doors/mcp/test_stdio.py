@@ -251,3 +251,49 @@ async def test_through_a_hub_it_is_ready_in_well_under_a_second(tmp_path: Path, 
         assert work > 0.01, "it was waited for"
         best = min(best, work)
     assert best < 1.0
+
+
+@pytest.mark.parametrize("through_hub", [True, False])
+async def test_a_line_that_is_too_long_is_refused_and_the_next_is_answered(
+    tmp_path: Path, hubs: Hubs, through_hub: bool
+) -> None:
+    if through_hub:
+        hubs.start()
+    shim = await asyncio.create_subprocess_exec(
+        str(MOOT), "--home", str(hubs.home), "mcp", "--client", "claude",
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=tmp_path, limit=1 << 24,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert shim.stdin is not None
+    assert shim.stdout is not None
+    output = shim.stdout
+
+    async def answer() -> dict[str, object]:
+        found: dict[str, object] = json.loads(await asyncio.wait_for(output.readline(), PATIENCE))
+        return found
+
+    long = "x" * (9 << 20)
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    first = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    try:
+        shim.stdin.write(json.dumps(first).encode() + b"\n")
+        assert (await answer())["id"] == 1
+        call = {"name": "post", "arguments": {"id": 99, "text": long}}
+        for message, number in (
+            ({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}, 7),
+            ({"method": "tools/call", "params": call, "jsonrpc": "2.0", "id": "a-8"}, "a-8"),
+            ({"method": "tools/call", "id": 9, "params": call}, None),
+        ):
+            shim.stdin.write(json.dumps(message).encode() + b"\n")
+            refusal = await answer()
+            assert refusal["id"] == number
+            assert "longer than 8 MiB" in json.dumps(refusal["error"])
+        shim.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        shim.stdin.write(b'{"jsonrpc": "2.0", "id": 10, "method": "tools/list"}\n')
+        listed = await answer()
+        assert listed["id"] == 10
+        assert "list_agents" in json.dumps(listed)
+    finally:
+        shim.stdin.close()
+        await asyncio.wait_for(shim.wait(), PATIENCE)
+    assert shim.returncode == 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, suppress
 from typing import Any, Final, Protocol
@@ -36,7 +37,10 @@ REPEATABLE_TOOLS: Final = frozenset(
 )
 """Tools that may be called twice; a test compares this with the table of tools."""
 CALL: Final = "tools/call"
-PARSE_ERROR, LOST = -32700, -32000
+PARSE_ERROR, INVALID_REQUEST, LOST = -32700, -32600, -32000
+_NUMBER: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")'
+FIRST_NUMBER: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _NUMBER)
+LAST_NUMBER: Final = re.compile(_NUMBER + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z')
 LAST_ANSWER_SECONDS: Final = 2.0
 """How long open requests may still be answered after the client has closed its end."""
 CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
@@ -174,6 +178,14 @@ class Shim:
                 self._introduce(self._way)
         self._remember(message)
         self._pass_on(message)
+
+    def refuse_long_line(self, begin: bytes, end: bytes, limit: int) -> None:
+        """Nobody has read it whole; its request is answered where its number can be told."""
+        number = FIRST_NUMBER.match(begin) or LAST_NUMBER.search(end)
+        text = (
+            f"this message is longer than {limit >> 20} MiB, and was not read; send less at once, or in parts"
+        )
+        self._send(_error(_read.decode(number[1]) if number else None, INVALID_REQUEST, text))
 
     def _remember(self, message: object) -> None:
         if not isinstance(message, dict):
