@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 from moot.brains.llm.keys import KeyRing
 from moot.client import RemoteHub
+from moot.model.json import JsonObject
 from moot.settings import Home
 from moot.testing.fake_llm import Answer, FakeLLM, Fault, Request, ScriptedCall
 from tests.clis.conftest import hub_of
@@ -130,6 +132,18 @@ def given(request: Request) -> str:
     return json.dumps(request.body.get("messages") or request.body.get("input"), ensure_ascii=False)
 
 
+async def listen(hub: RemoteHub, pieces: list[str]) -> None:
+    """What everybody sees of an answer before it is there."""
+    async for event in hub.events(types=["turn.delta"]):
+        pieces.append(str(event.body["text"]))  # noqa: PERF401  it is read before this ends
+
+
+def sessions(home: Path) -> list[Path]:
+    """The files in which the CLIs keep their sessions."""
+    places = (home / ".claude" / "projects", home / ".codex" / "sessions")
+    return [file for place in places if place.exists() for file in place.rglob("*.jsonl")]
+
+
 @BOTH
 async def test_1_and_2_it_answers_with_its_last_words_and_is_itself(hosted: Hosted, cli: str) -> None:
     hosted.set_up(cli)
@@ -142,12 +156,18 @@ async def test_1_and_2_it_answers_with_its_last_words_and_is_itself(hosted: Host
             name = "mcp__moot__list_agents" if cli == "claude" else "list_agents"
             return Answer("I look first.", calls=(ScriptedCall(name, {}),))
         trees.extend(running(hosted.home))
-        return Answer("Three words here, and then some more of them.")
+        return Answer("Three words here, and then some more of them.", chunk_delay=0.05)
 
     played(hosted, play)
     async with hub_of(hosted, MOOT_TOKEN_ARYA="planted-token"):
+        hub = await hosted.connected()
+        pieces: list[str] = []
+        listening = asyncio.create_task(listen(hub, pieces))
         assert await hosted.ask("who are you?") == "Three words here, and then some more of them."
+        listening.cancel()
+        await hub.close()
         secrets = [Home(hosted.home / ".moot").token.read_text().strip(), "planted-token"]
+    assert len([piece for piece in pieces if piece.strip()]) >= 3, pieces
     assert '"self' in given(seen[1]).replace("\\", "")
     assert 'self":"arya"' in given(seen[1]).replace("\\", "")
     below = [one for one in trees if " up --json" not in one.line]
@@ -176,9 +196,10 @@ async def test_3_interrupted_in_mid_text_it_goes_on_in_the_same_session(hosted: 
             await hub.send("arya", "begin")
             await until(lambda: state_of(hub), lambda state: state == "streaming", 30)
             answer = await hub.ask("arya", "and now?", timeout=60)
-            kept = [
-                m for m in await hub.messages(answer.conversation, limit=100) if m.metadata.get("partial")
-            ]
+            messages = await hub.messages(answer.conversation, limit=100)
+            kept = [one for one in messages if one.metadata.get("partial")]
+            [asked] = [one for one in messages if one.text == "and now?"]
+            first = (await hub.turns(agent="arya"))[0]
         finally:
             await hub.close()
     assert answer.text == "the second answer"
@@ -187,6 +208,14 @@ async def test_3_interrupted_in_mid_text_it_goes_on_in_the_same_session(hosted: 
     assert hosted.model.disconnects, "the request was cut off"
     assert "and now?" in given(seen[-1])
     assert "interrupted" in given(seen[-1])
+    assert "slowly" in given(seen[-1]), "its own words are quoted, or in its history"
+    assert len(sessions(hosted.home)) == 1
+    assert (moment(first.ended_at) - moment(asked.at)).total_seconds() < 1.0
+
+
+def moment(text: str | None) -> datetime:
+    assert text is not None
+    return datetime.fromisoformat(text)
 
 
 @BOTH
@@ -227,7 +256,8 @@ async def test_7_and_8_nothing_of_a_hostile_repository_runs_and_no_secret_reache
 async def test_9_claude_writes_inside_its_project_and_not_outside(hosted: Hosted) -> None:
     hosted.set_up("claude")
     project = hosted.folder("project")
-    targets = (project / "inside.txt", hosted.home / "outside.txt", project / ".git" / "config")
+    private = (project / ".git" / "config", project / ".claude" / "settings.json")
+    targets = (project / "inside.txt", hosted.home / "outside.txt", *private)
     (project / ".git").mkdir()
     seen: list[Request] = []
 
@@ -244,8 +274,8 @@ async def test_9_claude_writes_inside_its_project_and_not_outside(hosted: Hosted
         hub = await hosted.connected()
         asked = [one.question for one in await hub.decisions.list(state="open")]
         await hub.close()
-    assert [path.exists() for path in targets] == [True, False, False]
-    assert len(asked) == 2
+    assert [path.exists() for path in targets] == [True, False, False, False]
+    assert len(asked) == 3
     assert str(targets[1]) in asked[0]
 
 
@@ -256,15 +286,18 @@ async def test_11_claude_is_charged_once_across_a_restart(hosted: Hosted) -> Non
         return Answer("fine")
 
     played(hosted, play)
-    costs = []
-    for _ in range(2):
+    used: list[JsonObject] = []
+    for times in (2, 1):  # claude counts what a session cost from its beginning, resumed or not
         async with hub_of(hosted):
-            await hosted.ask("go on")
+            for _ in range(times):
+                await hosted.ask("go on")
             hub = await hosted.connected()
-            costs = [turn.usage for turn in await hub.turns(agent="arya")]
+            used = [turn.usage or {} for turn in await hub.turns(agent="arya")]
             await hub.close()
-    assert len(costs) == 2
-    assert all(usage and usage["input_tokens"] > 0 for usage in costs)
+    assert [one["input_tokens"] > 0 for one in used] == [True] * 3
+    costs = [one["cost_usd"] for one in used]
+    assert min(costs) > 0
+    assert costs[2] < costs[0] + costs[1], costs
 
 
 @pytest.mark.timeout(240)
@@ -368,10 +401,8 @@ async def test_6_killed_it_is_resumed_once_and_a_lost_session_begins_anew_with_t
         assert "cut off" in given(seen[-1]), "the session was resumed"
         assert "4711" in given(seen[-1]), "and is the same"
         await hub.close()
-    places = (hosted.home / ".claude" / "projects", hosted.home / ".codex" / "sessions")
-    files = [file for place in places if place.exists() for file in place.rglob("*.jsonl")]
-    assert files
-    for file in files:
+    assert sessions(hosted.home)
+    for file in sessions(hosted.home):
         file.unlink()
     for file in (hosted.home / ".codex").glob("*.sqlite*"):
         file.unlink()  # codex keeps an index of its threads
@@ -448,3 +479,32 @@ async def test_8_codex_uses_a_key_that_nothing_it_runs_can_find(hosted: Hosted) 
     assert key not in given(seen[-1])
     assert re.findall(r"found:/[a-z][^ ]*", given(seen[-1])) == []
     assert login.read_text() == json.dumps({"OPENAI_API_KEY": "of-the-person"})
+
+
+async def test_8_claude_uses_a_key_that_no_command_is_given(hosted: Hosted) -> None:
+    hosted.set_up("claude", credential="api-key", permissions="ask")
+    toml = hosted.home / ".moot" / "moot.toml"
+    toml.write_text(toml.read_text().replace('environment = ["FAKE_KEY", "ANTHROPIC_API_KEY"]', ""))
+    key = KeyRing({}, Home(hosted.home / ".moot").keys).store("anthropic", "sk-planted-key").key.reveal()
+    seen: list[Request] = []
+    trees: list[Running] = []
+
+    async def play(request: Request) -> Answer:
+        seen.append(request)
+        trees.extend(running(hosted.home))
+        return (
+            shell("claude", "env; cat /proc/$PPID/cmdline | tr '\\0' ' '")
+            if len(seen) == 1
+            else Answer("done")
+        )
+
+    played(hosted, play)
+    async with hub_of(hosted, ANTHROPIC_API_KEY="", SECRET_TOKEN="planted-secret"):
+        asking = asyncio.create_task(hosted.ask("look around"))
+        await until(hosted.decided, lambda _: asking.done(), 60)
+        assert asking.result() == "done"
+    assert {request.headers.get("x-api-key") for request in seen} == {key}
+    assert not [one.line for one in trees if key in one.line + one.environ]
+    assert "PATH=" in given(seen[-1]), "the command ran"
+    assert key not in given(seen[-1])
+    assert "planted-secret" not in given(seen[-1])

@@ -59,6 +59,22 @@ async def test_3_interrupted_in_mid_text_its_words_are_kept_and_quoted_and_the_s
 
 
 @pytest.mark.req("J-06")
+@EVERY
+async def test_3_what_it_had_said_is_quoted_too_if_it_lets_every_message_interrupt_it(
+    workshop: Workshop, kind: str
+) -> None:
+    """Kept in the same decision: the next turn begins at once, and would not see what is written after that."""
+    workshop.agent("arya", kind, on_busy="interrupt")
+    async with workshop.hub() as hub:
+        await hub.send("arya", workshop.streaming)
+        await until(lambda: doing(hub, "arya"), lambda state: state == "streaming")
+        answer = await hub.ask("arya", "! prompt", timeout=PATIENCE)
+        messages = await hub.messages(answer.conversation)
+    assert [one.text[:4] for one in messages if one.metadata.get("partial")] == ["word"]
+    assert "> word" in answer.text
+
+
+@pytest.mark.req("J-06")
 async def test_4_a_tool_that_runs_is_let_finish_and_its_result_is_written_down_first(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

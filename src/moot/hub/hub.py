@@ -281,7 +281,6 @@ class Hub(HubCalls):
             force=force,
             intent=intent,
             interrupt=interrupt,
-            partials=self._core.partials() if interrupt else {},
             key=idempotency_key or self._core.fresh_key(),
             max_turns=max_turns,
             metadata=correlated(correlation_id),

@@ -32,6 +32,8 @@ class Speaker:
         text = self.checked(text)
         fields["intent"] = fields.pop("intent", None) or ""
         fields["force"] = tuple(fields.pop("force", ()))
+        if partials := self.core.partials():
+            fields["partials"] = partials  # it may stop agents that let themselves be interrupted
         if self.turn is not None:
             fields |= {"turn": self.turn.id, "fence": self.turn.fence}
         try:
