@@ -186,3 +186,17 @@ async def test_a_row_of_moot_toml_makes_one(tmp_path: Path) -> None:
     (home / "moot.toml").write_text('[[agents]]\nname = "warden"\nbrain = "demo"\nwatches = ["arya"]\n')
     with pytest.raises(BadValue, match=r"warden watches, so its brain must be a function"):
         configured(home)
+
+
+async def test_it_is_told_from_an_agent_that_has_nothing_to_do_also_while_nobody_runs_it(
+    tmp_path: Path,
+) -> None:
+    warden = Warden("arya", "bob")
+    async with Hub.open(tmp_path, agents=[echo("arya"), warden.spec]) as hub:
+        labels = {one.name: one.activity["label"] for one in await hub.agents.list()}
+        assert labels == {"arya": "idle", "warden": "watches arya, bob"}
+        states = {one.name: one.state for one in (await hub.operator.now()).agents}
+        assert states == labels
+    async with Hub.open(tmp_path) as hub:
+        states = {one.name: one.state for one in (await hub.operator.now()).agents}
+        assert states == {"arya": "away", "warden": "away, watches arya, bob"}

@@ -58,13 +58,21 @@ def activity(
         return Activity("paused", "paused", participant.last_active)
     if running is not None and not (participant.kind is Kind.AGENT and away):
         return working(running, speaking=speaking)
-    if away:
-        return Activity("offline", "away", participant.last_active)
+    if away or participant.only_watches:
+        return _without_turns(participant, away=away)
     if open_turns:
         return _waiting(open_turns)
     return _after(last, now) or Activity(
         "idle", "idle", last.ended_at if last is not None else participant.last_active
     )
+
+
+def _without_turns(participant: Participant, *, away: bool) -> Activity:
+    """Of a supervisor, whom it watches tells it from an agent that has nothing to do."""
+    watched = participant.config.watches
+    label = f"watches {'every agent' if '*' in watched else ', '.join(watched)}" if watched else ""
+    state, label = ("offline", ", ".join(filter(None, ("away", label)))) if away else ("watching", label)
+    return Activity(state, label[:LABEL_LENGTH], participant.last_active)
 
 
 def _begun(turn: Turn) -> float:

@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from moot.model.ids import ConversationId, ParticipantId, TurnId
-from moot.model.participant import Kind, Participant, Reach
+from moot.model.participant import AgentConfig, Kind, Participant, Reach
 from moot.model.turn import Duty, RuleName, Step, Turn, TurnState
 from moot.rules.activity import activity
 
@@ -14,6 +14,8 @@ HERE = Participant(
     id=X, name="x", kind=Kind.EXTERNAL, reach=Reach.ON_DEMAND, reach_until=NOW + 30, last_active=990.0
 )
 AWAY = structs.replace(HERE, reach_until=0.0)
+WARDEN = structs.replace(HERE, config=AgentConfig(watches=("arya", "bob")))
+ALL_SEEING = structs.replace(HERE, config=AgentConfig(watches=("*",)))
 
 
 def turn(state: TurnState, **fields: object) -> Turn:
@@ -44,6 +46,14 @@ TOOL = turn(TurnState.RUNNING, steps=(Step("c1", "shell", "{}", at=970.0),))
             [],
             turn(TurnState.FAILED, ended_at=500.0, error="timeout"),
             ("error", "error: timeout", 500.0, "idle"),
+        ),
+        (WARDEN, [], None, ("watching", "watches arya, bob", 990.0, "idle")),
+        (ALL_SEEING, [], None, ("watching", "watches every agent", 990.0, "idle")),
+        (
+            structs.replace(WARDEN, reach_until=0.0),
+            [],
+            None,
+            ("offline", "away, watches arya, bob", 990.0, "offline"),
         ),
         (structs.replace(HERE, paused=True), [RUNNING], None, ("paused", "paused", 990.0, "rate_limited")),
     ],

@@ -57,8 +57,7 @@ def list_(session: Session) -> None:
 
 def _row(agent: shapes.Agent) -> tuple[str, ...]:
     state = str(agent.activity["label"])
-    words = "away" if state == "offline" else state
-    return f"  {mark(agent.status)} {agent.name}", words, str(agent.queue), agent.brain, agent.role
+    return f"  {mark(agent.status)} {agent.name}", state, str(agent.queue), agent.brain, agent.role
 
 
 def mark(status: str) -> str:
@@ -69,7 +68,6 @@ def mark(status: str) -> str:
 
 def _facts_of(agent: shapes.Agent) -> Iterator[tuple[str, str]]:
     """The facts of an agent for people; those that say nothing new are left out."""
-    state = str(agent.activity["label"])
     names = {
         "id": agent.id if agent.id != agent.name else "",
         "shown as": agent.display if agent.display != agent.name else "",
@@ -81,7 +79,7 @@ def _facts_of(agent: shapes.Agent) -> Iterator[tuple[str, str]]:
         "role": agent.role,
         "brain": agent.brain,
         "project": agent.project,
-        "state": "away" if state == "offline" else state,
+        "state": str(agent.activity["label"]),
         "reached": agent.reachability,
         "waiting": count_words(agent.queue, "message") if agent.queue else "",
         "last active": day_time(agent.last_active) if agent.last_active else "",

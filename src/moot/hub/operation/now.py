@@ -117,7 +117,7 @@ def _row(what: str, turn: shapes.Turn, places: SeenPlaces, fix: Iterable[Way] = 
 
 
 def _agent(agent: shapes.Agent) -> shapes.NowAgent:
-    state = "away" if agent.status == "offline" else str(agent.activity["label"])
+    state = str(agent.activity["label"])
     if agent.kind == "external" and agent.reachability == "on-demand" and agent.queue:
         state = f"reads on demand ({agent.queue} waiting)"
     return shapes.NowAgent(agent.name, state, agent.queue)
