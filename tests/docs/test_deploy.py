@@ -1,8 +1,13 @@
-"""What is shipped for running it elsewhere reads as what it is: no container is started here, and no cluster asked."""
+"""What is shipped for running it elsewhere is sound to the tools that check such files, and names what there is.
+
+No container is started here, and no cluster asked.
+"""
 
 import re
 import shutil
 import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +33,26 @@ def documents(path: Path) -> list[Any]:
 def kubernetes() -> dict[tuple[str, str], Any]:
     found = [one for path in sorted(DEPLOY.glob("kubernetes/*.yaml")) for one in documents(path)]
     return {(one["kind"], one.get("metadata", {}).get("name", "")): one for one in found}
+
+
+def checked_by(tool: str, *arguments: str | Path) -> None:
+    """The tool, which is installed beside the interpreter, has nothing to say against it."""
+    command = [str(Path(sys.executable).with_name(tool)), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_hadolint_has_nothing_to_say_against_the_image() -> None:
+    checked_by("hadolint", ROOT / "Dockerfile")
+
+
+def test_the_compose_file_is_one_to_its_specification() -> None:
+    checked_by("check-jsonschema", "--builtin-schema", "vendor.compose-spec", ROOT / "docker-compose.yml")
+
+
+def test_kubernetes_objects_have_the_fields_of_its_api_and_no_others() -> None:
+    files = [path for path in sorted(DEPLOY.glob("kubernetes/*.yaml")) if path.stem != "kustomization"]
+    checked_by("kubernetes-validate", "--strict", *files)
 
 
 @pytest.mark.parametrize("name", ROOMS)
@@ -111,6 +136,7 @@ def test_alerts_are_about_metrics_that_there_are() -> None:
     for rule in rules["groups"][0]["rules"]:
         assert {"alert", "expr", "labels", "annotations"} <= set(rule)
         assert {"summary", "runbook"} == set(rule["annotations"])
+        import_module("promql_parser").parse(rule["expr"])
         for name in re.findall(r"moot_\w+", rule["expr"]):
             assert name in known or name.removesuffix("_bucket") in known, (
                 f"{rule['alert']}: there is no {name}"
