@@ -50,6 +50,8 @@ class Suite:
     workers: int = 0
     """0 runs in one process, one test at a time: where time is measured, or where two would not be faster."""
     picked: str = ""
+    plugin: str = ""
+    """A module that changes where its tests run."""
     within: str = ""
     """A file or folder below `tests` that has its tests, where its name does not say so."""
     beside: bool = False
@@ -83,6 +85,7 @@ class Suite:
         ]
         # Who is done first takes over from the other: no core idles while a few long tests are left.
         parallel = ["-n", str(self.workers), "--dist", "worksteal"] if self.workers else ["-p", "no:xdist"]
+        parallel += ["-p", self.plugin] if self.plugin else []
         marks = " and ".join(f"({one})" for one in (self.picked, marked) if one)
         return [*command, *parallel, *(["-m", marks] if marks else [])]
 
@@ -191,10 +194,19 @@ def plan(name: str) -> list[Tool | Suite]:
             if nightly:
                 # Ten thousand questions asked together, by every way to the hub.
                 steps.append(Suite("asks", 900, within="contract/hub/test_asks.py"))
+                # Hostile input and whatever the API's description allows, all of it.
+                steps += [
+                    Suite("hostile", 600, within="doors/http/test_hostile.py"),
+                    Suite("schema", 900, within="doors/http/test_schema.py"),
+                ]
                 # Stores and logs on the oldest PostgreSQL that is supported, where Debian's is installed.
                 steps += [
                     Suite("contract-oldest", 400, workers=2, within="contract/store"),
                     Suite("kafka-long", 900),
+                    # A hundred thousand messages, there and back.
+                    Suite("migration-large", 600, within="migration/test_transfer.py"),
+                    # All of it on PostgreSQL and Kafka; `make test` does a chosen part.
+                    Suite("behaviour-elsewhere", 1200, workers=2, plugin="tests.support.on_both"),
                 ]
         case "clis":
             # The real coding CLIs: apart from the rest because of their size, and because they change weekly.

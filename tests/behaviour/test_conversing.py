@@ -336,14 +336,15 @@ async def test_a_home_opened_for_reading_shows_the_same_and_takes_nothing(quick:
         await hub.settled("room")
         said = await texts(hub, "room")
         parts = await hub.why(receipt.id)
-        turn = await hub.turn("1")
+        [turn] = await hub.turns()
+        turn = await hub.turn(turn.id)
     async with Hub.reading(quick) as hub:
         assert await texts(hub, "room") == said
         assert (await hub.conversations.get("room")).to_dict()["participants"] == made.to_dict()[
             "participants"
         ]
         assert await hub.why(receipt.id) == parts
-        assert await hub.turn("1") == turn
+        assert await hub.turn(turn.id) == turn
         assert len(await hub.search("harvest")) == 2
         assert [found.name for found in await hub.agents.list()] == ["arya"]
         with pytest.raises(NotPermitted, match="for reading only"):

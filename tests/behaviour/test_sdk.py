@@ -421,19 +421,25 @@ async def test_preview_is_what_the_receipt_then_says_and_why_keeps_it(quick: Pat
 
 
 async def test_streaming_shows_chunks_and_never_a_pass(quick: Path) -> None:
+    watched = asyncio.Event()
+
     @agent("a")
     async def a(turn: Any) -> None:
+        await watched.wait()
         for chunk in ("Hel", "lo ", "you") if turn.must_answer else ("[PA", "SS]"):
             await turn.say(chunk)
 
     async with Hub.open(quick, agents=[a]) as hub:
         await hub.conversations.create("room", participants=["a"])
-        watching = hub.events(conversation="room", types=["turn.delta", "turn.finished"])
+        types = ["turn.started", "turn.delta", "turn.finished"]
+        watching = hub.events(conversation="room", types=types, after=hub.position)
         seen: list[str] = []
 
         async def watch() -> None:
             async for event in watching:
-                if event.type == "turn.finished":
+                if event.type == "turn.started":
+                    watched.set()
+                elif event.type == "turn.finished":
                     seen.append(event.body["state"])
                     if len([s for s in seen if s in ("said", "passed")]) == 2:
                         return
@@ -441,7 +447,6 @@ async def test_streaming_shows_chunks_and_never_a_pass(quick: Path) -> None:
                     seen.append(event.body["text"])
 
         task = asyncio.create_task(watch())
-        await asyncio.sleep(0)
         await hub.post("room", "@a")
         await hub.settled("room")
         await hub.post("room", "anything?")

@@ -1,6 +1,7 @@
 """Agents that are started from templates: only what somebody may start, only so many, briefed at once, and gone when
 they are done."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -291,6 +292,17 @@ async def test_a_start_is_no_failure_where_only_running_it_has_to_wait(
         assert [one.agent for one in await hub.agents.tree()] == [made.agent]
 
 
+def minute_by_minute(clock: ManualClock, hub: Hub) -> Callable[[], Awaitable[Any]]:
+    """Who was started, a minute later each time: a look that is under way sleeps from where the clock stands at its
+    end, so that one great leap may be its last."""
+
+    async def look() -> Any:
+        await clock.advance(61)
+        return await hub.agents.tree()
+
+    return look
+
+
 async def test_one_failed_look_is_not_the_last(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, looks = ManualClock(START), [0]
 
@@ -304,8 +316,7 @@ async def test_one_failed_look_is_not_the_last(home: Path, monkeypatch: pytest.M
             patched.setattr(SpawnedAgents, "run_all", failing)
             await clock.advance(61)
             await until(lambda: _now(looks[0]), bool)
-        await clock.advance(601)
-        await until(hub.agents.tree, lambda tree: not [one for one in tree if not one.ended_at])
+        await until(minute_by_minute(clock, hub), lambda tree: not [one for one in tree if not one.ended_at])
 
 
 async def test_a_refused_start_leaves_nothing_behind(home: Path) -> None:
@@ -328,8 +339,7 @@ async def test_what_was_started_goes_on_after_a_restart_and_retires_when_idle(ho
         assert said.text
         await clock.advance(9 * 60)
         assert (await hub.agents.tree())[0].ended_at is None
-        await clock.advance(120)
-        gone = await until(hub.agents.tree, lambda found: found[0].ended_at is not None)
+        gone = await until(minute_by_minute(clock, hub), lambda found: found[0].ended_at is not None)
         assert gone[0].ending == "it had nothing to do"
         assert "coder" not in [one.name for one in await hub.agents.list()]
 

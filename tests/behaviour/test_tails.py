@@ -1,6 +1,7 @@
 """The newest messages kept as bytes are those of the store, whoever wrote, edited, deleted or renamed since."""
 
 import asyncio
+import os
 import time
 from contextlib import aclosing, nullcontext
 from pathlib import Path
@@ -19,6 +20,8 @@ from moot.hub.queries.encoded import StreamedEvent
 from moot.model.ids import ConversationId, ParticipantId
 from moot.model.limits import Terms
 from moot.stores.ids import ConversationIds
+from moot.stores.postgres.address import address_of
+from moot.stores.postgres.store import PostgresStore
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
 
@@ -48,9 +51,12 @@ prompted = AgentSpec("reader", think)
 """An agent that is given a prompt, as a model would be."""
 
 
-async def elsewhere(home: Path) -> SqliteStore:
+async def elsewhere(home: Path) -> SqliteStore | PostgresStore:
     """A writer in another process, of which nobody here is told."""
-    return await SqliteStore.open(home, Source(time.time, Terms(), ConversationIds()))
+    source = Source(time.time, Terms(), ConversationIds())
+    if url := os.environ.get("MOOT_STORE__URL"):
+        return await PostgresStore.open(address_of(url), source)
+    return await SqliteStore.open(home, source)
 
 
 async def newest(hub: Hub, limit: int) -> list[shapes.Message]:

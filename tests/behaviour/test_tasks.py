@@ -200,19 +200,19 @@ async def test_progress_is_a_note_and_the_worker_ends_it_when_it_says_so(tmp_pat
         assert (task.state, task.result) == ("done", "all of it")
 
 
-async def test_a_link_that_is_cut_calls_its_tasks_off(tmp_path: Path) -> None:
-    for cut in ("off", "deleted"):
-        async with Hub.open(tmp_path / cut, agents=[saying("boss", "[PASS]")]) as hub:
-            await hub.agents.create("worker")
-            link = await hub.links.create("boss", "worker", relationship="superior")
-            task = await hub.acting_as("boss").delegate("worker", "some time")
-            if cut == "off":
-                await hub.links.update(link.id, enabled=False)
-            else:
-                await hub.links.delete(link.id)
-            ended_task = await hub.tasks.get(task.id)
-            assert (ended_task.state, ended_task.result) == ("cancelled", "its link was removed or disabled")
-            assert [turn.state for turn in await hub.turns(agent="worker")] == ["cancelled"]
+@pytest.mark.parametrize("cut", ["off", "deleted"])
+async def test_a_link_that_is_cut_calls_its_tasks_off(tmp_path: Path, cut: str) -> None:
+    async with Hub.open(tmp_path, agents=[saying("boss", "[PASS]")]) as hub:
+        await hub.agents.create("worker")
+        link = await hub.links.create("boss", "worker", relationship="superior")
+        task = await hub.acting_as("boss").delegate("worker", "some time")
+        if cut == "off":
+            await hub.links.update(link.id, enabled=False)
+        else:
+            await hub.links.delete(link.id)
+        ended_task = await hub.tasks.get(task.id)
+        assert (ended_task.state, ended_task.result) == ("cancelled", "its link was removed or disabled")
+        assert [turn.state for turn in await hub.turns(agent="worker")] == ["cancelled"]
 
 
 async def test_a_task_ends_once_and_only_by_who_may(tmp_path: Path) -> None:

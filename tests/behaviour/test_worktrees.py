@@ -186,16 +186,19 @@ async def test_work_that_was_left_is_named_until_it_is_taken_and_salvaged_after_
         assert worktrees.folder_of(home, again.agent) != place, "what one left is not another's"
         await hub.agents.remove(again.agent)
 
-    async def gone() -> bool:
-        return not place.exists()
-
     for days in (13, 15):
         clock = ManualClock(START + days * 86_400)
-        async with Hub.open(home.path, clock=clock, socket=home.hub_sock) as hub:
+
+        async def gone(clock: ManualClock = clock) -> bool:
+            """A minute later each time: who looks sleeps from where the clock stands when it begins to."""
             await clock.advance(60)
+            return not place.exists()
+
+        async with Hub.open(home.path, clock=clock, socket=home.hub_sock) as hub:
             if days > 14:
                 await until(gone, bool)
             else:
+                await clock.advance(60)
                 assert "coder" in [row.agent for row in await named(hub)]
                 assert place.exists()
     kept = git(repository, "show", "--stat", "--format=%s", "moot/salvage/coder")

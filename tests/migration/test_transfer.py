@@ -23,10 +23,12 @@ from moot.stores.sqlite.file.holdings import SqliteHoldings
 from moot.stores.transfer import KINDS
 from tests.migration import story
 from tests.support.postgres import emptied
+from tests.support.processes import NIGHTLY
 
 pytestmark = pytest.mark.req("K-04")
 
 BACK = "sqlite:moot.db"
+MESSAGES = 100_000 if NIGHTLY else 2_000
 MADE_ANEW = {"counters", "schema_version", "message_times", "message_words"}
 """Of each database its own."""
 COLUMNS = """
@@ -144,6 +146,34 @@ async def test_a_move_that_was_cut_goes_on_where_it_was(home: Home, server: str)
         await transfer_store(home, BACK, cut_after(total // 2))
     assert not home.db.exists()
     assert (await transfer_store(home, BACK, quiet)).resumed > 0
+    assert contents(home.db) == before
+
+
+async def test_many_messages_arrive_there_and_back_though_both_moves_are_cut_half_way(
+    tmp_path: Path, server: str
+) -> None:
+    home = Home(tmp_path / "home")
+    home.path.mkdir(mode=0o700)
+    home.toml.write_text("", encoding="utf-8")
+    async with Hub.open(home.path) as hub:
+        rooms = [await hub.conversations.create(f"room-{number}") for number in range(10)]
+        for begin in range(0, MESSAGES, 1000):
+            said = [
+                hub.post(rooms[number % 10].id, f"number {number}") for number in range(begin, begin + 1000)
+            ]
+            await asyncio.gather(*said)
+    before = contents(home.db)
+    total = sum(len(rows) for rows in before.values())
+    with pytest.raises(Cut):
+        await transfer_store(home, server, cut_after(total // 2))
+    there = await transfer_store(home, server, quiet)
+    assert (there.messages, there.resumed > 0) == (MESSAGES, True)
+    point(home, server)
+    home.db.rename(home.path / "old.db")
+    with pytest.raises(Cut):
+        await transfer_store(home, BACK, cut_after(total // 2))
+    back = await transfer_store(home, BACK, quiet)
+    assert (back.messages, back.resumed > 0) == (MESSAGES, True)
     assert contents(home.db) == before
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.on_both import LEFT_OUT
 from tools import suites
 from tools.suites import (
     NO_TESTS_RAN,
@@ -165,14 +166,32 @@ def test_an_unknown_plan_is_refused_by_name() -> None:
         plan("nightly")
 
 
-def test_every_test_that_is_larger_at_night_is_run_at_night(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def at_night(monkeypatch: pytest.MonkeyPatch) -> list[Suite]:
     monkeypatch.setenv("MOOT_TIER", "nightly")
-    run = [step.folder for step in plan("faults") if isinstance(step, Suite)]
+    return [step for step in plan("faults") if isinstance(step, Suite)]
+
+
+def test_every_test_that_is_larger_at_night_is_run_at_night(at_night: list[Suite]) -> None:
+    run = [suite.folder for suite in at_night]
     larger = [
         path
         for path in (ROOT / "tests").rglob("test_*.py")
-        if 'environ.get("MOOT_TIER")' in path.read_text(encoding="utf-8") and path != Path(__file__)
+        if any(
+            sign in path.read_text(encoding="utf-8") for sign in ('environ.get("MOOT_TIER")', "if NIGHTLY")
+        )
+        and path != Path(__file__)
     ]
     assert larger
     for path in larger:
         assert any(path.is_relative_to(folder) for folder in run), path
+
+
+def test_what_is_left_out_on_postgresql_and_kafka_is_there_and_says_why(at_night: list[Suite]) -> None:
+    for name, reason in LEFT_OUT.items():
+        file, _, test = name.partition("::")
+        assert reason
+        assert f"def {test.partition('[')[0]}(" in (ROOT / "tests" / "behaviour" / file).read_text()
+    [suite] = [step for step in at_night if step.plugin]
+    assert suite.folder == ROOT / "tests" / "behaviour"
+    assert suite.command(Path("report"))[-2:] == ["-p", "tests.support.on_both"]

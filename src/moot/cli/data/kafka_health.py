@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from moot.cli.frame.hints import first
 from moot.cli.run.doctor_line import BAD, OK, WARN, DoctorLine
+from moot.cli.terminal.screen import count_words
 from moot.errors import BadSettings, MootError, StoreUnwritable
 from moot.log_outside import has_kafka, kafka_report
 from moot.settings import Home, load
@@ -41,7 +42,7 @@ async def kafka(home: Home) -> list[DoctorLine]:
         text = f"{report.brokers} does not answer ({report.trouble}); agents are woken by the sweep alone"
         lines.append(DoctorLine("kafka", BAD, text, "start the brokers, or correct log.url in moot.toml"))
     else:
-        lines.append(DoctorLine("kafka", OK, f"{report.brokers}, {len(report.topics)} topics"))
+        lines.append(DoctorLine("kafka", OK, f"{report.brokers}, {count_words(len(report.topics), 'topic')}"))
     if report.is_behind:
         text = f"{report.outbox} records wait to be published, the oldest for {report.oldest_seconds:.0f} s"
         lines.append(DoctorLine("kafka", WARN, text, "" if report.trouble else "moot up"))
