@@ -6,6 +6,7 @@ import click
 import uvloop  # noqa: F401
 
 import moot.brains.llm.brain_string
+import moot.cli.tui.chat_app
 import moot.doors.http.listener
 import moot.testing  # noqa: F401
 from moot.cli.app import root

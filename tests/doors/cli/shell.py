@@ -16,12 +16,13 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.reduction import DupFd
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, TextIO
 
 import pyte
 from msgspec import Struct
@@ -120,17 +121,15 @@ class Shell:
         with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
             given.write(stdin)
             given.seek(0)
-            streams = [DupFd(file.fileno()) for file in (given, out, err)]
-            typed = [str(MOOT), *map(os.fsdecode, words)]
-            process = NURSERY.Process(target=become, args=(typed, self.environ(env), Path.cwd(), streams))
-            process.start()
-            process.join(timeout)
-            if process.exitcode is None:
+            process = Forked(words, self.environ(env), given.fileno(), out.fileno(), err.fileno())
+            try:
+                code = process.wait(timeout)
+            except subprocess.TimeoutExpired:
                 process.kill()
-                raise subprocess.TimeoutExpired(typed, timeout)
+                raise
             out.seek(0)
             err.seek(0)
-            return Told(process.exitcode, out.read().decode(), err.read().decode())
+            return Told(code, out.read().decode(), err.read().decode())
 
     def fresh(
         self,
@@ -150,15 +149,15 @@ class Shell:
         )
         return Told(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def start(self, *words: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [MOOT, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=self.environ(),
-        )
+    def start(self, *words: str) -> "Forked":
+        """As `moot` does, and not waited for; what it says can be read."""
+        (out, said), (err, complained) = os.pipe(), os.pipe()
+        with open(os.devnull, "rb") as nothing:
+            process = Forked(words, self.environ(), nothing.fileno(), said, complained)
+        os.close(said)
+        os.close(complained)
+        process.stdout, process.stderr = (open(end, encoding="utf-8") for end in (out, err))  # noqa: SIM115
+        return process
 
     def environ(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         kept = {
@@ -173,11 +172,77 @@ class Shell:
         return {**plain, "MOOT_HOME": str(self.home), "TZ": "UTC", **(more or {})}
 
 
+class Forked:
+    """A command in a process of its own that was loaded before, with what tests use of `subprocess.Popen`."""
+
+    stdout: TextIO
+    stderr: TextIO
+    """Of one that was started to be read."""
+
+    def __init__(self, words: Sequence[str | bytes], environ: Mapping[str, str], *streams: int) -> None:
+        self.args = [str(MOOT), *map(os.fsdecode, words)]
+        given = [DupFd(stream) for stream in streams]
+        self._process = NURSERY.Process(target=become, args=(self.args, environ, Path.cwd(), given))
+        self._process.start()
+        self.pid = self._process.pid or 0
+
+    @property
+    def returncode(self) -> int:
+        """Of one that has ended."""
+        code = self.poll()
+        assert code is not None, "it still runs"
+        return code
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        code = self.poll()
+        if code is None:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+        return code
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """The rest of what it says until it ends; nothing where that was asked for before."""
+        if self.stdout.closed:
+            return "", ""
+        with ThreadPoolExecutor(2) as readers, self.stdout, self.stderr:
+            out, err = readers.submit(self.stdout.read), readers.submit(self.stderr.read)
+            try:
+                self.wait(timeout)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise
+            return out.result(), err.result()
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
 def become(words: list[str], environ: Mapping[str, str], folder: Path, streams: list[Any]) -> None:
     """In the forked process: go on as the command that was typed."""
     for number, stream in enumerate(streams):
         os.dup2(stream.detach(), number)
-    sys.stdin = open(0, encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False)  # noqa: SIM115
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        before = getattr(sys, name) if number else sys.stdout
+        stream = open(  # noqa: SIM115
+            number,
+            mode,
+            encoding=before.encoding,
+            errors=before.errors,
+            closefd=False,
+            buffering=1 if name == "stderr" or os.isatty(number) else -1,
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
     os.environ.clear()
     os.environ.update(environ)
     os.chdir(folder)
@@ -213,13 +278,19 @@ class Terminal:
         *words: str,
         env: Mapping[str, str] | None = None,
         size: tuple[int, int] | None = None,
+        fresh: bool = False,
     ) -> None:
-        """`size` in rows and columns; a terminal that does not know its own gets the chat in lines."""
+        """`size` in rows and columns; a terminal that does not know its own gets the chat in lines. `fresh` starts it
+        from nothing."""
         self._ours, theirs = pty.openpty()
         if size is not None:
             termios.tcsetwinsize(theirs, size)
         env = shell.environ({"NO_COLOR": "1", "TERM": "xterm", **(env or {})})
-        self.process = subprocess.Popen([MOOT, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env)
+        self.process = (
+            subprocess.Popen([MOOT, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env)
+            if fresh
+            else Forked(words, env, theirs, theirs, theirs)
+        )
         os.close(theirs)
         self.seen = ""
         self._data = b""

@@ -4,8 +4,8 @@ import json
 import os
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ import pytest
 from moot.errors import HubRunning
 from moot.hub.process import hub_lock
 from moot.settings import Home
-from tests.doors.cli.shell import AGENTS, MOOT, Shell, Told, make_home, until
+from tests.doors.cli.shell import AGENTS, Shell, Told, make_home, until
 from tests.support.waiting import PATIENCE
 
 FOR_AN_HOUR = ("--drain", "3600")
@@ -202,19 +202,16 @@ def test_what_waited_is_answered_when_the_hub_comes_up(tmp_path: Path) -> None:
 
 def test_two_processes_write_to_one_home(shell: Shell) -> None:
     shell.moot("conv", "new", "work", "--with", "quiet", "--strategy", "mention_only")
-    script = 'for i in 1 2 3 4 5 6; do "$0" send --conv work "$1 $i" --no-wait --json || exit 1; done'
-    writers = [
-        subprocess.Popen(
-            ["bash", "-c", script, str(MOOT), name],
-            env=shell.environ(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for name in ("one", "two")
-    ]
-    told = [writer.communicate(timeout=60) for writer in writers]
-    assert [err.decode() for _, err in told] == ["", ""]
-    acked = [json.loads(line)["receipt"]["seq"] for out, _ in told for line in out.splitlines()]
+
+    def write(name: str) -> list[Told]:
+        return [
+            shell.moot("send", "--conv", "work", f"{name} {n}", "--no-wait", "--json") for n in range(1, 7)
+        ]
+
+    with ThreadPoolExecutor(2) as writers:
+        told = [one for many in writers.map(write, ("one", "two")) for one in many]
+    assert {(one.code, one.err) for one in told} == {(0, "")}
+    acked = [one.json["receipt"]["seq"] for one in told]
     assert sorted(acked) == list(range(1, 13))
     stored = shell.moot("conv", "show", "work", "--json").json["messages"]
     assert [message["seq"] for message in stored] == list(range(1, 13))

@@ -1,14 +1,13 @@
 """A chat whose hub goes away: what is typed then is posted through another, or given back, and never lost."""
 
 import json
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
-from tests.doors.cli.shell import Shell, Terminal, make_home
+from tests.doors.cli.shell import Forked, Shell, Terminal, make_home
 from tests.support.waiting import PATIENCE
 
 
@@ -18,7 +17,7 @@ def shell(tmp_path: Path) -> Shell:
 
 
 @contextmanager
-def running(shell: Shell) -> Iterator["subprocess.Popen[str]"]:
+def running(shell: Shell) -> Iterator[Forked]:
     process = shell.start("up", "--json")
     try:
         assert process.stdout is not None

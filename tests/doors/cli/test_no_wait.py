@@ -25,7 +25,7 @@ from moot.client.transport.blocking_socket import BlockingConnection
 from moot.errors import BadText, HubAbsent, NotFound
 from moot.sdk import CALLS
 from moot.settings import find_home
-from tests.doors.cli.shell import MOOT, Shell, Told, make_home
+from tests.doors.cli.shell import MOOT, Forked, Shell, Told, make_home
 
 TEAM = {"arya": "echo", "gendry": "echo"}
 MORE = """
@@ -70,7 +70,7 @@ def shell() -> Iterator[Shell]:
 
 
 @contextmanager
-def running(shell: Shell) -> Iterator["subprocess.Popen[str]"]:
+def running(shell: Shell) -> Iterator[Forked]:
     process = shell.start("up", "--json")
     try:
         assert process.stdout is not None

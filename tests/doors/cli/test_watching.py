@@ -1,14 +1,13 @@
 """`--watch` and `logs`: what is shown again when it changes, and what processes have written down."""
 
 import json
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from tests.doors.cli.shell import Shell, Terminal, Told
+from tests.doors.cli.shell import Forked, Shell, Terminal, Told
 from tests.support.waiting import PATIENCE
 
 Moot = Callable[..., Told]
@@ -18,11 +17,11 @@ pytestmark = pytest.mark.req("P-08")
 
 
 @pytest.fixture
-def running(shell: Shell) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
+def running(shell: Shell) -> Iterator[Callable[..., Forked]]:
     """Commands that go on until they are told to stop."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[Forked] = []
 
-    def start(*words: str) -> "subprocess.Popen[str]":
+    def start(*words: str) -> Forked:
         started.append(shell.start(*words))
         return started[-1]
 
@@ -32,7 +31,7 @@ def running(shell: Shell) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
         process.communicate()
 
 
-def lines_until(process: "subprocess.Popen[str]", wanted: Callable[[str], bool]) -> list[str]:
+def lines_until(process: Forked, wanted: Callable[[str], bool]) -> list[str]:
     assert process.stdout is not None
     seen: list[str] = []
     until = time.monotonic() + PATIENCE
@@ -45,7 +44,7 @@ def lines_until(process: "subprocess.Popen[str]", wanted: Callable[[str], bool])
 
 @pytest.mark.req("S-02")
 def test_the_log_of_a_link_is_followed_with_what_is_said_done_and_refused(
-    moot: Moot, running: Callable[..., "subprocess.Popen[str]"]
+    moot: Moot, running: Callable[..., Forked]
 ) -> None:
     link = moot("links", "new", "arya", "gendry", "--json").json["id"]
     following = running("links", "log", "arya,gendry", "-f", "--json")
@@ -63,9 +62,7 @@ def test_the_log_of_a_link_is_followed_with_what_is_said_done_and_refused(
     assert "deleted the link" in moot("links", "log", link).out, "and after it was erased"
 
 
-def test_status_is_shown_again_when_it_has_changed(
-    moot: Moot, running: Callable[..., "subprocess.Popen[str]"]
-) -> None:
+def test_status_is_shown_again_when_it_has_changed(moot: Moot, running: Callable[..., Forked]) -> None:
     moot("conv", "new", "build", "--with", "arya")
     watching = running("status", "--watch", "--json")
     [first] = lines_until(watching, bool)
@@ -80,7 +77,7 @@ def test_status_is_shown_again_when_it_has_changed(
 
 
 def test_in_a_pipe_each_answer_stands_behind_the_last_without_escapes(
-    moot: Moot, running: Callable[..., "subprocess.Popen[str]"]
+    moot: Moot, running: Callable[..., Forked]
 ) -> None:
     watching = running("agents", "status", "--watch", "arya")
     seen = lines_until(watching, lambda line: "arya" in line)
@@ -144,9 +141,7 @@ def test_a_hub_in_the_foreground_says_where_its_log_is(shell: Shell, moot: Moot)
         hub.communicate()
 
 
-def test_a_log_is_followed_also_when_it_begins_anew(
-    shell: Shell, running: Callable[..., "subprocess.Popen[str]"]
-) -> None:
+def test_a_log_is_followed_also_when_it_begins_anew(shell: Shell, running: Callable[..., Forked]) -> None:
     path = shell.home / "logs" / "hub.log"
     path.parent.mkdir()
     path.write_text("one\n\x1b[31mred\x1b[0m\n")
@@ -163,9 +158,7 @@ def test_a_log_is_followed_also_when_it_begins_anew(
     assert lines_until(following, bool) == ["new\n"]
 
 
-def test_a_followed_log_in_json_is_one_object_a_line(
-    shell: Shell, running: Callable[..., "subprocess.Popen[str]"]
-) -> None:
+def test_a_followed_log_in_json_is_one_object_a_line(shell: Shell, running: Callable[..., Forked]) -> None:
     path = shell.home / "logs" / "arya.log"
     path.parent.mkdir()
     path.write_text("one\n")

@@ -27,9 +27,13 @@ def shell(tmp_path: Path) -> Shell:
 
 @contextmanager
 def opened(
-    shell: Shell, *words: str, size: tuple[int, int] = (30, 100), env: dict[str, str] | None = None
+    shell: Shell,
+    *words: str,
+    size: tuple[int, int] = (30, 100),
+    env: dict[str, str] | None = None,
+    fresh: bool = False,
 ) -> Iterator[Terminal]:
-    terminal = Terminal(shell, *words, env=env, size=size)
+    terminal = Terminal(shell, *words, env=env, size=size, fresh=fresh)
     try:
         yield terminal
     finally:
@@ -155,7 +159,7 @@ def test_without_the_extra_there_are_plain_lines_and_how_to_get_it(shell: Shell,
         ")\n",
         encoding="utf-8",
     )
-    with opened(shell, "chat", "arya", env={"PYTHONPATH": str(tmp_path)}) as terminal:
+    with opened(shell, "chat", "arya", env={"PYTHONPATH": str(tmp_path)}, fresh=True) as terminal:
         terminal.read_until("for the full-screen one: pip install 'moot[tui]'")
         terminal.read_until("you ▸ ")
         terminal.type("hello")
