@@ -392,7 +392,7 @@ class HomeStore(Store, Reads, Retention, Protocol):
         ...
 
     async def verify(
-        self, known: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
+        self, heads: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
     ) -> AuditReport:
         """Walk every chain, and compare with where chains stood once. `progress` is called in another thread."""
         ...

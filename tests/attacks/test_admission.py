@@ -136,8 +136,8 @@ async def test_a_letter_is_known_again_although_the_name_kept_here_is_wrong(worl
     first = await world.ask("karl", *letter, Idempotency_Key="k")
     directory = world.hub._core.directory
     bob, quiet = directory.called("bob"), directory.called("quiet")
-    known = {id: who for id, who in directory._known.items() if who is not bob}
-    directory._known = {**known, quiet.id: structs.replace(quiet, name="bob")}
+    known = {id: who for id, who in directory._people.items() if who is not bob}
+    directory._people = {**known, quiet.id: structs.replace(quiet, name="bob")}
     again = await world.ask("karl", *letter, Idempotency_Key="k")
     assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
 

@@ -193,14 +193,14 @@ class LiveViews:
         something was changed or missed as well, all of it is read again."""
         async with view.pulling:
             for _ in range(MAX_TRIES):
-                known, head = view.version, view.head
-                if known >= conversation.chain_length:
+                version, head = view.version, view.head
+                if version >= conversation.chain_length:
                     return
                 new = conversation.head - head
-                only_new = known != STALE and conversation.chain_length - known == new
+                only_new = version != STALE and conversation.chain_length - version == new
                 begins = head if only_new else view.begins
                 found = await self._read(conversation.id, begins, conversation.head)
-                if (view.version, view.head) != (known, head):
+                if (view.version, view.head) != (version, head):
                     continue  # this process has stored more meanwhile
                 if not only_new:
                     self.counts.mended += 1

@@ -25,7 +25,7 @@ GROUPS = {
 }
 """As the template calls them → what they are to the agent."""
 
-Known = Callable[[ParticipantId], Participant | None]
+ById = Callable[[ParticipantId], Participant | None]
 RoleOf = Callable[[Participant], str]
 
 
@@ -39,10 +39,10 @@ async def org_place(reads: Records, policy: Policy, participant_id: ParticipantI
 class Organisation:
     """Renders the parts."""
 
-    def __init__(self, templates: Templates, known: Known, role: RoleOf) -> None:
+    def __init__(self, templates: Templates, by_id: ById, role: RoleOf) -> None:
         """`role` is what the owner wrote of somebody; empty where somebody else may have."""
         self._templates = templates
-        self._known = known
+        self._by_id = by_id
         self._role = role
 
     def related(self, place: OrgPlace) -> list[Participant]:
@@ -63,7 +63,7 @@ class Organisation:
 
     def link(self, link: Link, end: ParticipantId) -> str:
         """In a link's channel: whom it talks to there, and what that one is to it."""
-        other = self._known(link.other(end))
+        other = self._by_id(link.other(end))
         if other is None or not link.enabled:
             return ""
         starts = "both" if link.direction is Direction.TWO_WAY else "you" if link.may_start(end) else "other"
@@ -77,7 +77,7 @@ class Organisation:
         """In the branch of a task: for whom, until when, and how to report."""
         if agent != task.to or not task.is_open:
             return ""
-        by = self._known(task.by)
+        by = self._by_id(task.by)
         return self._templates.render(
             "task.md.j2",
             task={"id": task.id, "deadline": _moment(task.deadline)},
@@ -90,7 +90,7 @@ class Organisation:
 
     def _group(self, place: OrgPlace, group: Relationship) -> list[Participant]:
         found = (
-            self._known(participant_id) for participant_id in place.graph.related(place.participant, group)
+            self._by_id(participant_id) for participant_id in place.graph.related(place.participant, group)
         )
         return sorted(
             (participant for participant in found if participant is not None and not participant.removed),

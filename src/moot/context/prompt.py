@@ -54,7 +54,7 @@ MAX_SHOWN = 32_768
 """Characters of a single message that a model is shown."""
 
 Names = Callable[[ParticipantId], str]
-Known = Callable[[ParticipantId], Participant | None]
+ById = Callable[[ParticipantId], Participant | None]
 
 
 class PromptReads(ViewReads, Records, Protocol):
@@ -75,7 +75,7 @@ class Context:
         reads: PromptReads,
         templates: Templates,
         workspaces: Path,
-        known: Known,
+        by_id: ById,
         secret: str,
         *,
         roles: Mapping[ParticipantId, str] = MappingProxyType({}),
@@ -88,11 +88,11 @@ class Context:
         self._live: LiveViews | None = None
         self._templates = templates
         self._workspaces = workspaces
-        self._known = known
+        self._by_id = by_id
         self._secret = secret
         self._roles = roles
         self._policy = policy
-        self.organisation = Organisation(templates, known, self._owners_role)
+        self.organisation = Organisation(templates, by_id, self._owners_role)
         self._last: OrderedDict[tuple[ParticipantId, ConversationId], bytes] = OrderedDict()
 
     def keep_views(self, spawn: Spawn) -> LiveViews:
@@ -159,8 +159,8 @@ class Context:
     async def org_place(self, participant_id: ParticipantId) -> OrgPlace:
         """Where somebody stands now."""
         found = await org_place(self._reads, self._policy(), participant_id)
-        known = self._known(participant_id)
-        return structs.replace(found, is_person=known is not None and known.kind is Kind.HUMAN)
+        participant = self._by_id(participant_id)
+        return structs.replace(found, is_person=participant is not None and participant.kind is Kind.HUMAN)
 
     def _useful(self, tools: Sequence[ToolSpec], place: OrgPlace) -> tuple[ToolSpec, ...]:
         return tuple(self._described(tool) for tool in tools if place.meets(tool.needs))
@@ -179,7 +179,7 @@ class Context:
             participant
             for member in view.members
             if member.participant != view.agent.id
-            and (participant := self._known(member.participant)) is not None
+            and (participant := self._by_id(member.participant)) is not None
         ]
         return self._templates.render(
             "system.md.j2",
@@ -243,7 +243,7 @@ class Context:
             ids.add(view.pinned.author)
         return {
             participant_id: found.name
-            if (found := self._known(participant_id)) is not None
+            if (found := self._by_id(participant_id)) is not None
             else participant_id
             for participant_id in ids
         }

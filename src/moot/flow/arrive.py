@@ -77,14 +77,14 @@ def _named(command: Arrive, seen: Seen) -> Participant | None:
 def _found_again(command: Arrive, seen: Seen) -> Participant | None:
     """Whoever came from the same client and folder before: name and inbox survive a restart."""
     place = (command.client, command.folder)
-    known = [
+    visitors = [
         participant
         for participant in seen.everyone()
         if participant.kind is Kind.EXTERNAL
         and (participant.config.client, participant.config.folder) == place
         and participant.id not in command.taken
     ]
-    return min(known, key=lambda participant: (participant.created_at, participant.id), default=None)
+    return min(visitors, key=lambda participant: (participant.created_at, participant.id), default=None)
 
 
 def _newcomer(command: Arrive, seen: Seen, at: Moment) -> Participant:

@@ -34,10 +34,10 @@ def scope(command: Attach) -> Scope:
 
 def decide(command: Attach, seen: Seen, at: Moment) -> Decision[Host]:
     draft = Draft(seen, at)
-    known = {host.id: host for host in seen.hosts()}
+    hosts = {host.id: host for host in seen.hosts()}
     for gone in command.dead:
         draft.add(DropHost(gone))
-    before = known.get(command.host)
+    before = hosts.get(command.host)
     host = Host(
         id=command.host,
         pid=command.pid,
@@ -51,7 +51,7 @@ def decide(command: Attach, seen: Seen, at: Moment) -> Decision[Host]:
     for agent in command.agents:
         participant = draft.participant(agent)
         other = (
-            known.get(participant.host)
+            hosts.get(participant.host)
             if participant.host is not None and participant.host not in command.dead
             else None
         )

@@ -29,12 +29,12 @@ class BeginAudit(Struct, frozen=True, gc=False):
 
 
 def scope(command: BeginAudit) -> Scope:
-    known = (acts.HEAD, AUDIT_ENTRIES.where(subject=THE_POLICY))
+    lookups = (acts.HEAD, AUDIT_ENTRIES.where(subject=THE_POLICY))
     if not command.begins:
-        return Scope(records=known)
+        return Scope(records=lookups)
     return Scope(
         records=(
-            *known,
+            *lookups,
             LINKS.all(),
             *(TASKS.where(state=state.value) for state in TaskState),
             *(NOTE_PERMISSIONS.where(note=note) for note in command.notes),

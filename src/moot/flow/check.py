@@ -50,9 +50,9 @@ def decide(command: Check, seen: Seen, at: Moment) -> Decision[tuple[Turn, ...]]
         finish.close(room, seats.end(room, turn, state))
         closed.append(room)
     for turn_id in command.turns:
-        known = seen.turn(turn_id)
-        if known is not None:
-            room = draft.room(find.conversation(seen, known.conversation))
+        called = seen.turn(turn_id)
+        if called is not None:
+            room = draft.room(find.conversation(seen, called.conversation))
             handed_out += _taken(room, command.agent, only=turn_id)
     if not handed_out and len(closed) == 1:  # what came in while the one turn was open is ready only now
         handed_out += _taken(closed[0], command.agent)

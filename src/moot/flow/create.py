@@ -82,9 +82,9 @@ def scope(command: Create) -> Scope:
 
 def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
     for key in keys(command):
-        known = found_by_key(seen, key)
-        if known is not None:
-            return Decision([], known)
+        existing = found_by_key(seen, key)
+        if existing is not None:
+            return Decision([], existing)
     draft = Draft(seen, at)
     standing = _standing(command, seen) if command.exist_ok else None
     if standing is not None:
@@ -95,8 +95,8 @@ def decide(command: Create, seen: Seen, at: Moment) -> Decision[Conversation]:
 
 def found_by_key(seen: Seen, key: str) -> Conversation | None:
     """The conversation of a key; a name or an id spelled like it is no key."""
-    known = seen.find(key) if key else None
-    return known if known is not None and known.key == key else None
+    conversation = seen.find(key) if key else None
+    return conversation if conversation is not None and conversation.key == key else None
 
 
 def make(draft: Draft, command: Create) -> Room:

@@ -49,7 +49,7 @@ def scope(command: Enrol) -> Scope:
 
 def decide(command: Enrol, seen: Seen, at: Moment) -> Decision[tuple[Participant, ...]]:
     draft = Draft(seen, at)
-    known = {participant.id: participant for participant in seen.everyone()}
+    participants = {participant.id: participant for participant in seen.everyone()}
     enrolled: list[Participant] = []
     for new in command.newcomers:
         participant = seen.named(new.name)
@@ -58,19 +58,19 @@ def decide(command: Enrol, seen: Seen, at: Moment) -> Decision[tuple[Participant
         elif participant is not None and new.name not in (participant.name, *participant.aliases):
             participant = None  # only its id is spelled like this; the name is refused below
         if participant is None:
-            participant = admit(draft, new, known, fresh=command.fresh)
+            participant = admit(draft, new, participants, fresh=command.fresh)
             _enter(draft, AuditedAct.AGENT_CREATED, participant, command.author)
         else:
-            others = [one for one in known.values() if one.id != participant.id]
+            others = [one for one in participants.values() if one.id != participant.id]
             participant = structs.replace(
                 back(draft, participant), kind=new.kind, **_described(new, others, fresh=command.fresh)
             )
-            if known.get(participant.id) != participant:
+            if participants.get(participant.id) != participant:
                 _enter(draft, AuditedAct.AGENT_EDITED, participant, command.author)
                 draft.put_participant(participant)
-            known[participant.id] = participant
+            participants[participant.id] = participant
         enrolled.append(participant)
-    for participant in known.values():
+    for participant in participants.values():
         if participant.brain != bare_brain(participant.brain):  # stored before secrets were kept out
             draft.put_participant(structs.replace(participant, brain=bare_brain(participant.brain)))
     return Decision(draft.changes(), tuple(enrolled))
@@ -79,17 +79,17 @@ def decide(command: Enrol, seen: Seen, at: Moment) -> Decision[tuple[Participant
 def admit(
     draft: Draft,
     new: Newcomer,
-    known: dict[ParticipantId, Participant],
+    participants: dict[ParticipantId, Participant],
     *,
     fresh: bool = True,
 ) -> Participant:
     """Somebody new among those who are known; whoever calls this enters it into the audit."""
-    others = list(known.values())
+    others = list(participants.values())
     fields = _described(new, others, fresh=fresh)
-    id, now = _new_id(new, known, draft.at), draft.at.now
+    id, now = _new_id(new, participants, draft.at), draft.at.now
     participant = Participant(id=id, name=new.name, kind=new.kind, created_at=now, **fields)
-    known |= {one.id: one for one in give_way(draft, others, participant.name)}
-    known[participant.id] = participant
+    participants |= {one.id: one for one in give_way(draft, others, participant.name)}
+    participants[participant.id] = participant
     draft.emit(EventType.AGENT_JOINED, by=participant.id)
     draft.put_participant(participant)
     return participant
@@ -121,8 +121,8 @@ def _takes_up(participant: Participant, new: Newcomer, *, fresh: bool) -> bool:
     return (participant.kind is Kind.HUMAN) == (new.kind is Kind.HUMAN)
 
 
-def _new_id(new: Newcomer, known: dict[ParticipantId, Participant], at: Moment) -> ParticipantId:
-    taken = answered_to(known.values())
+def _new_id(new: Newcomer, participants: dict[ParticipantId, Participant], at: Moment) -> ParticipantId:
+    taken = answered_to(participants.values())
     user = at.terms.user
     if new.kind is not Kind.HUMAN or new.name != user:
         checked_name(new.name, taken, user)

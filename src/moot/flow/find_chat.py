@@ -49,16 +49,16 @@ def _waiting(command: FindChat) -> Lookup[BridgePost]:
 
 def decide(command: FindChat, seen: Seen, at: Moment) -> Decision[BridgeChat]:
     draft = Draft(seen, at)
-    known = seen.record(BRIDGE_CHATS, command.bridge, command.chat)
-    before = known
+    stored = seen.record(BRIDGE_CHATS, command.bridge, command.chat)
+    before = stored
     if command.moved_from:
         for post in seen.records(_waiting(command)):  # one was under way when the chat moved
             draft.put(BRIDGE_POSTS, _moved(post, command.chat, at.now))
         old = seen.record(BRIDGE_CHATS, command.bridge, command.moved_from)
         if old is not None:
             draft.drop(BRIDGE_CHATS, old.bridge, old.chat)
-            known = structs.replace(old, chat=command.chat) if not _is_paired(known) else known
-    chat = known or BridgeChat(
+            stored = structs.replace(old, chat=command.chat) if not _is_paired(stored) else stored
+    chat = stored or BridgeChat(
         command.bridge, command.chat, command.kind, command.title, created_at=at.now, updated_at=at.now
     )
     agents = [name for name in chat.agents if name != command.agent or not command.left]

@@ -53,16 +53,18 @@ def decide(command: HoldShares, seen: Seen, at: Moment) -> Decision[tuple[Share,
 
 def _hold(draft: Draft, command: HoldShares, group: SharedGroup) -> list[Share]:
     now, me = draft.at.now, command.host
-    known = {share.part: share for share in draft.records(SHARES.where(grp=group.name))}
-    mine = [share for share in known.values() if share.host == me and share.until > 0]
-    due = 0 if command.give_back else _due(draft, group, me, list(known.values()))
+    shares_by_part = {share.part: share for share in draft.records(SHARES.where(grp=group.name))}
+    mine = [share for share in shares_by_part.values() if share.host == me and share.until > 0]
+    due = 0 if command.give_back else _due(draft, group, me, list(shares_by_part.values()))
     fitting = [share for share in mine if share.part < group.parts]
     kept, surplus = fitting[:due], [share for share in mine if share not in fitting[:due]]
     for share in surplus:
         draft.put(SHARES, structs.replace(share, until=0.0))
-    free = [part for part in range(group.parts) if part not in known or known[part].until <= now]
+    free = [
+        part for part in range(group.parts) if part not in shares_by_part or shares_by_part[part].until <= now
+    ]
     taken = [part for part in free if part not in {share.part for share in mine}][: due - len(kept)]
-    new = [known.get(part) or Share(group.name, part, me, 0, 0.0) for part in taken]
+    new = [shares_by_part.get(part) or Share(group.name, part, me, 0, 0.0) for part in taken]
     until = now + HELD_SECONDS
     held = [structs.replace(share, until=until, place=command.place) for share in kept]
     held += [Share(group.name, one.part, me, one.fence + 1, until, command.place) for one in new]
@@ -71,10 +73,10 @@ def _hold(draft: Draft, command: HoldShares, group: SharedGroup) -> list[Share]:
     return held
 
 
-def _due(draft: Draft, group: SharedGroup, me: HostId, known: list[Share]) -> int:
+def _due(draft: Draft, group: SharedGroup, me: HostId, shares: list[Share]) -> int:
     now = draft.at.now
-    held = Counter(share.host for share in known if share.until > now or share.host == me)
-    silent = {share.host for share in known if 0 < share.until <= now}
+    held = Counter(share.host for share in shares if share.until > now or share.host == me)
+    silent = {share.host for share in shares if 0 < share.until <= now}
     running = {
         host.id
         for host in draft.seen.hosts()

@@ -44,11 +44,11 @@ def scope(command: MeetAccount) -> Scope:
 
 def decide(command: MeetAccount, seen: Seen, at: Moment) -> Decision[BridgeAccount]:
     draft = Draft(seen, at)
-    known = seen.record(BRIDGE_ACCOUNTS, command.bridge, command.account)
+    stored = seen.record(BRIDGE_ACCOUNTS, command.bridge, command.account)
     if command.author is not None:
-        return _linked(draft, command, known)
-    if known is not None:
-        return Decision([], known)
+        return _linked(draft, command, stored)
+    if stored is not None:
+        return Decision([], stored)
     account = _met(draft, command)
     return Decision(draft.changes(), account)
 
@@ -84,11 +84,11 @@ def _guest(draft: Draft, command: MeetAccount) -> Participant:
     return participant
 
 
-def _linked(draft: Draft, command: MeetAccount, known: BridgeAccount | None) -> Decision[BridgeAccount]:
+def _linked(draft: Draft, command: MeetAccount, stored: BridgeAccount | None) -> Decision[BridgeAccount]:
     author = draft.participant(command.author or ParticipantId(""))
     if not find.is_owner(author, draft.at):
         raise NotPermitted("only the owner may say whose account it is")
-    if known is None:
+    if stored is None:
         raise NotFound(
             f'no account "{command.account}" of {command.bridge} has written yet',
             what="account",
@@ -96,23 +96,23 @@ def _linked(draft: Draft, command: MeetAccount, known: BridgeAccount | None) -> 
             ref=command.account,
         )
     if command.unlink:
-        return _unlinked(draft, known, author)
+        return _unlinked(draft, stored, author)
     participant = find.addressee(draft.seen, command.person)
     if participant.kind is not HUMAN:
         raise BadValue(f"{participant.name} is an agent; an account belongs to a person")
-    account = structs.replace(known, participant=participant.id, linked=True)
-    if account == known:
-        return Decision([], known)
+    account = structs.replace(stored, participant=participant.id, linked=True)
+    if account == stored:
+        return Decision([], stored)
     draft.put(BRIDGE_ACCOUNTS, account)
     _enter(draft, AuditedAct.ACCOUNT_LINKED, account, author)
     return Decision(draft.changes(), account)
 
 
-def _unlinked(draft: Draft, known: BridgeAccount, author: Participant) -> Decision[BridgeAccount]:
-    if not known.linked:
-        return Decision([], known)
-    guest = _guest(draft, MeetAccount(known.bridge, known.account, known.shown))
-    account = structs.replace(known, participant=guest.id, linked=False)
+def _unlinked(draft: Draft, stored: BridgeAccount, author: Participant) -> Decision[BridgeAccount]:
+    if not stored.linked:
+        return Decision([], stored)
+    guest = _guest(draft, MeetAccount(stored.bridge, stored.account, stored.shown))
+    account = structs.replace(stored, participant=guest.id, linked=False)
     draft.put(BRIDGE_ACCOUNTS, account)
     _enter(draft, AuditedAct.ACCOUNT_UNLINKED, account, author)
     return Decision(draft.changes(), account)

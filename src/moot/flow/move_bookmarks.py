@@ -23,5 +23,5 @@ def scope(command: MoveBookmarks) -> Scope:
 
 
 def decide(command: MoveBookmarks, seen: Seen, at: Moment) -> Decision[None]:
-    known = [mark for mark in command.bookmarks if seen.record(BOOKMARKS, *mark.key) is not None]
-    return Decision([PutRecord(BOOKMARKS, structs.replace(mark, used_at=at.now)) for mark in known], None)
+    bookmarks = [mark for mark in command.bookmarks if seen.record(BOOKMARKS, *mark.key) is not None]
+    return Decision([PutRecord(BOOKMARKS, structs.replace(mark, used_at=at.now)) for mark in bookmarks], None)

@@ -25,8 +25,8 @@ def scope(command: MoveWatch) -> Scope:
 
 def decide(command: MoveWatch, seen: Seen, at: Moment) -> Decision[WatchPosition]:
     """Answers with where it is now."""
-    known = seen.record(WATCH_POSITIONS, command.agent)
-    if known is not None and known.event >= command.event:
-        return Decision([], known)
+    position = seen.record(WATCH_POSITIONS, command.agent)
+    if position is not None and position.event >= command.event:
+        return Decision([], position)
     moved = WatchPosition(command.agent, command.event, at.now)
     return Decision([PutRecord(WATCH_POSITIONS, moved)], moved)

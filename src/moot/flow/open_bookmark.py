@@ -38,9 +38,9 @@ def scope(command: OpenBookmark) -> Scope:
 
 def decide(command: OpenBookmark, seen: Seen, at: Moment) -> Decision[OpenedBookmark]:
     where = find.conversation(seen, command.conversation)
-    known = seen.record(BOOKMARKS, command.author, command.client, where.id)
-    if known is not None:
-        used = structs.replace(known, used_at=at.now)
+    bookmark = seen.record(BOOKMARKS, command.author, command.client, where.id)
+    if bookmark is not None:
+        used = structs.replace(bookmark, used_at=at.now)
         return Decision([PutRecord(BOOKMARKS, used)], OpenedBookmark(used, known=True))
     begin = where.head if command.after is None else min(command.after, where.head)
     made = Bookmark(command.author, command.client, where.id, begin, used_at=at.now)

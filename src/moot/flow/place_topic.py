@@ -24,9 +24,9 @@ def scope(command: PlaceTopic) -> Scope:
 
 def decide(command: PlaceTopic, seen: Seen, at: Moment) -> Decision[AgentTopic]:
     """Answers with what stands then: never one of an earlier epoch than is known."""
-    known = seen.record(TOPICS, command.agent)
-    if known is not None and known.epoch > command.epoch:
-        return Decision([], known)
+    topic = seen.record(TOPICS, command.agent)
+    if topic is not None and topic.epoch > command.epoch:
+        return Decision([], topic)
     placed = AgentTopic(
         command.agent, command.name, command.epoch, command.identity, command.partitions, at.now
     )

@@ -102,9 +102,9 @@ def decide(command: Spawn, seen: Seen, at: Moment) -> Decision[SpawnedAgent]:
     record = _record(command, author, turn, kept, at)
     _check(draft, author, record, command.allowed, kept)
     _check_rights(author, command)
-    known = {one.id: one for one in seen.everyone()}
-    name = command.newcomer.name or _free_name(command.template, known.values())
-    participant = enrol.admit(draft, structs.replace(command.newcomer, name=name), known)
+    participants = {one.id: one for one in seen.everyone()}
+    name = command.newcomer.name or _free_name(command.template, participants.values())
+    participant = enrol.admit(draft, structs.replace(command.newcomer, name=name), participants)
     link = _link(draft, author, participant) if author.speaks_in_turns else None
     task = delegate.give(draft, _work(command, participant.id), author, participant) if command.task else None
     record = structs.replace(record, agent=participant.id)
@@ -196,8 +196,8 @@ def _link(draft: Draft, author: Participant, participant: Participant) -> Link:
     return channel.make(draft, link, author.id)
 
 
-def _free_name(template: str, known: Iterable[Participant]) -> str:
-    taken = {name.casefold() for name in answered_to(known)}
+def _free_name(template: str, participants: Iterable[Participant]) -> str:
+    taken = {name.casefold() for name in answered_to(participants)}
     if template.casefold() not in taken:
         return template
     number = 2

@@ -137,14 +137,14 @@ def scope(command: SyncLinks) -> Scope:
     names = [name for row in command.links for name in (row.source, row.target)]
     pairs = [channel.pairs_of(command.author, link.ends) for link in command.known]
     former = command.former or ()
-    known = [link.channel for link in command.known]
+    channels = [link.channel for link in command.known]
     return Scope(
         refs=(
             *_channel_names(command),
             *(ref for refs in pairs for ref in refs),
             *(one.name for one in former),
         ),
-        conversations=(*known, *(one.id for one in former), *command.branches),
+        conversations=(*channels, *(one.id for one in former), *command.branches),
         names=(command.author, *names),
         records=(acts.HEAD, *(TASKS.where(open_over=link.id) for link in command.known)),
         everyone=True,
@@ -228,9 +228,9 @@ def _channel_names(command: SyncLinks) -> dict[str, None]:
 
 def _are_at_hand(links: tuple[Link, ...], command: SyncLinks, seen: Seen) -> bool:
     """Their channels, and where what was delegated over them is worked on."""
-    known = {link.id for link in command.known}
+    link_ids = {link.id for link in command.known}
     tasks = [task for link in links for task in seen.records(TASKS.where(open_over=link.id)) if task.is_open]
-    return all(link.id in known for link in links) and all(
+    return all(link.id in link_ids for link in links) and all(
         task.conversation in command.branches for task in tasks
     )
 

@@ -84,7 +84,7 @@ class Audit(AuditCalls):
         core = self._core
         # the file is read first: it may be written while the chains are read
         file = await asyncio.to_thread(self._heads)
-        report = await core.parts.store.verify(file.known, progress)
+        report = await core.parts.store.verify(file.heads, progress)
         report = structs.replace(report, problems=(*file.problems, *report.problems))
         return shapes.AuditReport.of(report, core.directory.name)
 
@@ -108,8 +108,8 @@ def _is_between(entry: AuditEntry, names: Mapping[str, str]) -> bool:
 
 
 def _acts(words: Sequence[str]) -> tuple[AuditedAct, ...]:
-    known = {act.value for act in AuditedAct}
-    unknown = [word for word in words if word not in known]
+    acts = {act.value for act in AuditedAct}
+    unknown = [word for word in words if word not in acts]
     if unknown:
-        raise BadValue(f'unknown act "{unknown[0]}"', detail=f"acts are {', '.join(sorted(known))}")
+        raise BadValue(f'unknown act "{unknown[0]}"', detail=f"acts are {', '.join(sorted(acts))}")
     return tuple(AuditedAct(word) for word in words)

@@ -30,8 +30,8 @@ class Decisions(DecisionCalls):
         self, *, state: str | None = None, before: str | None = None, limit: int = 100
     ) -> list[shapes.PersonsDecision]:
         if state is not None and state not in {each.value for each in DecisionState}:
-            known = ", ".join(each.value for each in DecisionState)
-            raise BadValue(f'unknown state of a decision "{state}"', detail=f"expected one of {known}")
+            states = ", ".join(each.value for each in DecisionState)
+            raise BadValue(f'unknown state of a decision "{state}"', detail=f"expected one of {states}")
         mine = sorted((await self._mine()).values(), key=lambda decision: (decision.created_at, decision.id))
         now = self._core.parts.clock.now()
         matching = [decision for decision in mine if state is None or decision.state_at(now).value == state]

@@ -31,7 +31,7 @@ class Directory:
         self._reads = reads
         self.groups = settings.groups
         """The defaults for conversations without settings of their own."""
-        self._known: dict[ParticipantId, Participant] = {}
+        self._people: dict[ParticipantId, Participant] = {}
         self._named: dict[str, Participant] = {}
         self._reads_started = 0
         self._read_in_use = 0
@@ -47,7 +47,7 @@ class Directory:
         if number < self._read_in_use:
             return
         self._read_in_use = number
-        before, self._known = self._known, people
+        before, self._people = self._people, people
         self._named = {participant.name: participant for participant in people.values()}
         if any(self.name(participant.id) != participant.name for participant in before.values()):
             self.on_rename()
@@ -60,27 +60,27 @@ class Directory:
     # --- from memory ---------------------------------------------------------------------------------------
 
     def name(self, participant_id: ParticipantId) -> str:
-        known = self._known.get(participant_id)
-        return known.name if known is not None else participant_id
+        participant = self._people.get(participant_id)
+        return participant.name if participant is not None else participant_id
 
-    def known(self, participant_id: ParticipantId) -> Participant | None:
-        return self._known.get(participant_id)
+    def by_id(self, participant_id: ParticipantId) -> Participant | None:
+        return self._people.get(participant_id)
 
     def named(self, name: str) -> Participant | None:
         """Who has this name now; former names and ids do not count."""
         return self._named.get(name)
 
     def people(self) -> list[Participant]:
-        return list(self._known.values())
+        return list(self._people.values())
 
     def called(self, name: str) -> Participant:
         """The participant with this name or alias, as far as is known here; an id belongs to its owner alone."""
-        participant = self._known.get(ParticipantId(name))
-        for candidate in self._known.values() if participant is None else ():
+        participant = self._people.get(ParticipantId(name))
+        for candidate in self._people.values() if participant is None else ():
             if name in (candidate.name, *candidate.aliases):
                 return candidate
         if participant is None:
-            names = [participant.name for participant in self._known.values()]
+            names = [participant.name for participant in self._people.values()]
             title = f'nobody is called "{name}"'
             raise NotFound(title, what="agent", suggestions=nearest(name, names), ref=name)
         return participant
@@ -88,16 +88,16 @@ class Directory:
     def meant_by(self, words: str) -> str:
         """The name of the agent that a caller addresses by its name or by its display name. Names win; a display name
         that several agents have is refused."""
-        if words in self._named or ParticipantId(words) in self._known:
+        if words in self._named or ParticipantId(words) in self._people:
             return words
         looks = words.strip().casefold()
         alike = [
             participant.name
-            for participant in self._known.values()
+            for participant in self._people.values()
             if participant.listed and participant.display.casefold() == looks != ""
         ]
         is_alias = len(alike) > 0 and any(
-            words in participant.aliases for participant in self._known.values()
+            words in participant.aliases for participant in self._people.values()
         )
         if len(alike) > 1 and not is_alias:
             raise BadValue(
@@ -151,7 +151,7 @@ class Directory:
         # a question for an agent does not reveal conversations
         is_agent = refusal.what == "agent"
         places = [] if is_agent else await self._reads.conversations(archived=False, kind=None)
-        return completed(refusal, self._known.values(), [place.name for place in places])
+        return completed(refusal, self._people.values(), [place.name for place in places])
 
     # --- for the outside -------------------------------------------------------------------------------------
 
@@ -159,11 +159,11 @@ class Directory:
         return self.shape_with(conversation, await self._reads.members(conversation.id))
 
     def shape_with(self, conversation: Conversation, members: Sequence[Member]) -> shapes.Conversation:
-        known = self._known
+        people = self._people
         seats = tuple(
             shapes.Seat(
                 name=self.name(m.participant),
-                kind=known[m.participant].kind.value if m.participant in known else "agent",
+                kind=people[m.participant].kind.value if m.participant in people else "agent",
                 joined_at=shapes.when(m.joined_at),
                 mark=m.mark,
             )

@@ -53,7 +53,7 @@ class Links(LinkCalls):
 
     def _own_ends(self, link: Link) -> tuple[ParticipantId, ...]:
         """The ends whose prompts the caller may read: people both, an agent its own."""
-        me = self._core.directory.known(self._me)
+        me = self._core.directory.by_id(self._me)
         if me is None or not me.speaks_in_turns:
             return link.ends
         if self._me not in link.ends:
@@ -97,8 +97,8 @@ class Links(LinkCalls):
 
     async def _former(self, *ends: str) -> tuple[Conversation, ...]:
         """Archived channels of an earlier link of these two; the decision refuses unknown names."""
-        known = [await self._core.parts.store.participant(end) for end in ends]
-        ids = [participant.id for participant in known if participant is not None]
+        participants = [await self._core.parts.store.participant(end) for end in ends]
+        ids = [participant.id for participant in participants if participant is not None]
         return await channels_of(self._core, {pair_key(*ids)}) if len(ids) == A_PAIR else ()
 
     async def update(
@@ -199,7 +199,7 @@ def _one_of(kind: type[E], value: str) -> E:
     try:
         return kind(value)
     except ValueError:
-        known = ", ".join(each.value for each in kind)
+        values = ", ".join(each.value for each in kind)
         raise BadValue(
-            f'unknown {kind.__name__.lower()} "{value}"', detail=f"expected one of {known}"
+            f'unknown {kind.__name__.lower()} "{value}"', detail=f"expected one of {values}"
         ) from None

@@ -228,5 +228,5 @@ def _access(word: str) -> NoteAccess | None:
     try:
         return NoteAccess(word)
     except ValueError:
-        known = ", ".join((*NoteAccess, share_note.NOTHING))
-        raise BadValue(f'unknown access "{word}"', detail=f"expected one of {known}") from None
+        values = ", ".join((*NoteAccess, share_note.NOTHING))
+        raise BadValue(f'unknown access "{word}"', detail=f"expected one of {values}") from None

@@ -245,7 +245,7 @@ class Runtime:
             store,
             Templates(self._home.path / "templates"),
             workspaces=self._home.path / "agents",
-            known=self.core.directory.known,
+            by_id=self.core.directory.by_id,
             secret=await store.secret(),
             roles=self._roles,
             policy=lambda: self.core.parts.settings.hub.policy,

@@ -109,5 +109,5 @@ def _state(word: str) -> TaskState:
     try:
         return TaskState(word)
     except ValueError:
-        known = ", ".join(state.value for state in TaskState)
-        raise BadValue(f'unknown task state "{word}"', detail=f"expected one of {known}") from None
+        states = ", ".join(state.value for state in TaskState)
+        raise BadValue(f'unknown task state "{word}"', detail=f"expected one of {states}") from None

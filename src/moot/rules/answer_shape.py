@@ -185,9 +185,14 @@ def _wants_text(wanted: JsonObject) -> bool:
 def _as_text(wanted: JsonObject, words: str) -> str:
     """The words, or the value they mean: case, quotes and a full stop do not make another one."""
     values = wanted.get("enum", [wanted["const"]] if "const" in wanted else [])
-    known = {value.casefold(): value for value in values if isinstance(value, str)}
+    by_lower_case = {value.casefold(): value for value in values if isinstance(value, str)}
     bare = words.strip("\"'`*").casefold()
-    return known.get(words.casefold()) or known.get(bare) or known.get(bare.removesuffix(".")) or words
+    return (
+        by_lower_case.get(words.casefold())
+        or by_lower_case.get(bare)
+        or by_lower_case.get(bare.removesuffix("."))
+        or words
+    )
 
 
 def _as_json(words: str) -> Json:

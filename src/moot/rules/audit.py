@@ -86,8 +86,8 @@ class BrokenChain(Exception):
 class ChainWalk:
     """Going along the chain of a conversation, entry by entry."""
 
-    def __init__(self, known: KnownHead | None) -> None:
-        self._known = known
+    def __init__(self, head: KnownHead | None) -> None:
+        self._head = head
         self.place = 0
         self.hash = ""
 
@@ -106,7 +106,7 @@ class ChainWalk:
             raise BrokenChain(
                 f"message {entry.seq} was altered: entry {self.place} does not hash to what was recorded"
             )
-        if self._known is not None and self._known.length == self.place and self._known.hash != found:
+        if self._head is not None and self._head.length == self.place and self._head.hash != found:
             raise BrokenChain(
                 f"message {entry.seq} is not the one whose hash was written down outside the store"
             )
@@ -117,8 +117,8 @@ class ChainWalk:
             raise BrokenChain(f"entry {self.place + 1} of the chain is missing")
         if (self.place, self.hash) != (length, head):
             raise BrokenChain("the chain does not end where the conversation says it ends")
-        if self._known is not None and self._known.length > self.place:
-            raise BrokenChain(f"its chain has {self.place} entries, but had {self._known.length} once")
+        if self._head is not None and self._head.length > self.place:
+            raise BrokenChain(f"its chain has {self.place} entries, but had {self._head.length} once")
 
 
 def verify(
@@ -126,11 +126,11 @@ def verify(
     revisions: Iterable[Revision],
     head: str,
     length: int,
-    known: KnownHead | None = None,
+    last_head: KnownHead | None = None,
 ) -> str | None:
     """None when the chain of a whole conversation holds, else what is wrong with it. Messages are looked at one by one
     and not kept: there may be millions."""
-    walk = ChainWalk(known)
+    walk = ChainWalk(last_head)
     try:
         _walk(walk, messages, sorted(revisions, key=lambda revision: revision.chain_place))
         walk.end(head, length)
@@ -180,7 +180,7 @@ def note_version_hash(before: str, v: NoteVersion) -> str:
 
 
 def verify_note(
-    note: SharedNote, versions: Iterable[NoteVersion], known: KnownHead | None = None
+    note: SharedNote, versions: Iterable[NoteVersion], head: KnownHead | None = None
 ) -> str | None:
     """None when a note stands as its versions say, given in order from the first, else what is wrong with it."""
     before, number = "", 0
@@ -193,7 +193,7 @@ def verify_note(
             return f"version {number} of {note.name} was altered: it does not hash to what was recorded"
         if number == 1 and (version.by, micros(version.at)) != (note.created_by, micros(note.created_at)):
             return f"{note.name} was not created as its first version says"
-        if known is not None and known.length == number and known.hash != version.hash:
+        if head is not None and head.length == number and head.hash != version.hash:
             return f"version {number} of {note.name} is not the one whose hash was written down outside the store"
         before, last = version.hash, version
     if last is None or (number, before) != (note.version, note.hash):
@@ -253,9 +253,11 @@ def counted(head: ChainHead | None, entry: AuditEntry) -> tuple[list[AuditEntry]
     """A refusal: one more of those that may still be counted up, or a new entry. Those that are written anew, and the
     head behind them: whoever alternates between a few refusals leaves a few entries."""
     counting = head.counting if head is not None else ()
-    for at, known in enumerate(counting):
-        if head is not None and known.is_like(entry):
-            more = structs.replace(known, count=known.count + 1, last_at=max(known.last_at, entry.at))
+    for at, counted_entry in enumerate(counting):
+        if head is not None and counted_entry.is_like(entry):
+            more = structs.replace(
+                counted_entry, count=counted_entry.count + 1, last_at=max(counted_entry.last_at, entry.at)
+            )
             before = counting[at - 1].hash if at else head.before
             again = _rehashed(before, (more, *counting[at + 1 :]))
             now = (*counting[:at], *again)

@@ -41,12 +41,12 @@ class AuditWalk:
     def __init__(
         self,
         task: Callable[[str], Task | None],
-        known: Mapping[str, KnownHead] | None = None,
+        heads: Mapping[str, KnownHead] | None = None,
         on_problem: Callable[[str], None] = lambda problem: None,
     ) -> None:
         self._task = task
         """Finds a task by its id."""
-        self._known = known or {}
+        self._sealed = heads or {}
         self.on_problem = on_problem
         """Called with each thing that is wrong."""
         self.entries = 0
@@ -88,14 +88,14 @@ class AuditWalk:
 
     def _step(self, entry: AuditEntry) -> None:
         before, expected = ("", 1) if self._last is None else (self._last.hash, self._last.place + 1)
-        known = self._known.get(entry.chain)
+        head = self._sealed.get(entry.chain)
         if entry.place != expected:
             self._break(f"{named(entry.chain)} #{expected} is missing")
         elif audit.entry_hash(before, entry) != entry.hash:
             self._break(
                 f"{named(entry.chain)} #{entry.place} was altered: it does not hash to what was recorded"
             )
-        elif known is not None and known.length == entry.place and known.hash != entry.hash:
+        elif head is not None and head.length == entry.place and head.hash != entry.hash:
             self._break(
                 f"{named(entry.chain)} #{entry.place} is not the one whose hash was written down outside the store"
             )
@@ -115,9 +115,9 @@ class AuditWalk:
         last = self._last
         if last is None:
             return
-        known = self._known.get(self._chain)
-        if known is not None and known.length > last.place:
-            self.on_problem(f"{named(self._chain)} has {last.place} entries, but had {known.length} once")
+        last_head = self._sealed.get(self._chain)
+        if last_head is not None and last_head.length > last.place:
+            self.on_problem(f"{named(self._chain)} has {last.place} entries, but had {last_head.length} once")
         if self._chain.startswith(OF_TASK):
             self._end_of_task(last)
             return
@@ -170,11 +170,11 @@ class AuditWalk:
 
     # --- and what was written down elsewhere of chains that are not there --------------------------------------
 
-    def missing(self, chain: str, known: KnownHead) -> None:
+    def missing(self, chain: str, head: KnownHead) -> None:
         """A chain of which there is nothing, or less than there was: it was erased on purpose, or is missing."""
-        if not any(_took(gone, chain, known) for gone in self.purged):
+        if not any(_took(gone, chain, head) for gone in self.purged):
             self.on_problem(
-                f"{named(chain)} had {known.length} entries once; now it is gone, and nobody erased it"
+                f"{named(chain)} had {head.length} entries once; now it is gone, and nobody erased it"
             )
 
     def was_purged(self, chain: str) -> bool:
@@ -204,8 +204,8 @@ def _chain_of(gone: Purged) -> str:
     return f"{CHAIN_OF[kind]}{rest}"
 
 
-def _took(gone: Purged, chain: str, known: KnownHead) -> bool:
+def _took(gone: Purged, chain: str, head: KnownHead) -> bool:
     """Whether an act took a chain away that had got at least so far."""
-    if _chain_of(gone) != chain or gone.length < known.length:
+    if _chain_of(gone) != chain or gone.length < head.length:
         return False
-    return gone.length > known.length or gone.head == known.hash
+    return gone.length > head.length or gone.head == head.hash

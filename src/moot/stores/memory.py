@@ -60,7 +60,7 @@ class MemoryStore:
         return Health("memory", "", durable=False, messages=sum(map(len, self.shelf.messages.values())))
 
     async def verify(
-        self, known: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
+        self, heads: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
     ) -> AuditReport:
         """Nobody can have altered it."""
         entries = self.shelf.records.every(AUDIT_ENTRIES)

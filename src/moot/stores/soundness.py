@@ -60,17 +60,17 @@ class StoredRows(Protocol):
 class Soundness:
     """One reading of everything."""
 
-    def __init__(self, stored: StoredRows, known: Mapping[str, KnownHead], progress: Progress) -> None:
+    def __init__(self, stored: StoredRows, heads: Mapping[str, KnownHead], progress: Progress) -> None:
         self._stored = stored
-        self._compared = len(known)
-        self._known = dict(known)
+        self._compared = len(heads)
+        self._heads = dict(heads)
         """Exported chain heads that have not been met yet."""
         self._progress = progress
         self.messages = 0
         self.chains = 0
         """Of conversations and notes."""
         self.problems: list[str] = []
-        self.walk = AuditWalk(self._task, known, self.problems.append)
+        self.walk = AuditWalk(self._task, heads, self.problems.append)
         self._people: dict[str, set[str]] = {}
         """Everybody's id, with all names they have."""
 
@@ -107,7 +107,7 @@ class Soundness:
         for _, head in self._rows(CHAIN_HEADS.name, rows.RECORDS[CHAIN_HEADS.name]):
             self.walk.head(head)
         for _, entry in self._rows(AUDIT_ENTRIES.name, rows.RECORDS[AUDIT_ENTRIES.name]):
-            self._known.pop(entry.chain, None)
+            self._heads.pop(entry.chain, None)
             self.walk.entry(entry)
         self.walk.ended()
 
@@ -135,9 +135,9 @@ class Soundness:
 
     def _note(self, note: SharedNote) -> None:
         self.chains += 1
-        known = self._known.pop(f"note:{note.name}", None)
-        if known is not None and self.walk.was_purged(f"note:{note.name}"):
-            known = None  # it was another of that name
+        head = self._heads.pop(f"note:{note.name}", None)
+        if head is not None and self.walk.was_purged(f"note:{note.name}"):
+            head = None  # it was another of that name
         found = self._found("note_versions", note.name)
         versions = (
             self._value("note_versions", f"{note.name}@{number}", rows.RECORDS[NOTE_VERSIONS.name], shape)
@@ -145,9 +145,9 @@ class Soundness:
         )
         before = len(self.problems)
         sound: list[NoteVersion] = [version for version in versions if version is not None]
-        problem = audit.verify_note(note, sound, known)
-        if problem is None and known is not None and known.length > note.version:
-            problem = f"{note.name} has {note.version} versions, but had {known.length} once"
+        problem = audit.verify_note(note, sound, head)
+        if problem is None and head is not None and head.length > note.version:
+            problem = f"{note.name} has {note.version} versions, but had {head.length} once"
         if problem and len(self.problems) == before:
             self.problems.append(f"note {note.name}: {problem}")
 
@@ -157,8 +157,8 @@ class Soundness:
             self.problems.append(f"{_text(place)} belongs to nothing that is there")
 
     def _missing(self) -> None:
-        for chain, known in self._known.items():
-            self.walk.missing(chain, known)
+        for chain, head in self._heads.items():
+            self.walk.missing(chain, head)
 
     # --- conversations ---------------------------------------------------------------------------------------
 
@@ -170,8 +170,8 @@ class Soundness:
         before = len(self.problems)
         messages = self._messages(conversation)
         self.chains += 1
-        known = self._known.pop(f"conversation:{conversation.id}", None)
-        problem = audit.verify(messages, revisions, conversation.chain, conversation.chain_length, known)
+        head = self._heads.pop(f"conversation:{conversation.id}", None)
+        problem = audit.verify(messages, revisions, conversation.chain, conversation.chain_length, head)
         if problem and len(self.problems) == before:  # a damaged row breaks the chain as well: told once
             self.problems.append(f"{called}: {problem}")
 
@@ -214,17 +214,17 @@ class Soundness:
 
     def _answered_to(self) -> None:
         """The names by which participants are found are those they have, and no others."""
-        known = {(_text(name), _text(participant_id)) for name, participant_id in self._found("aliases")}
+        stored = {(_text(name), _text(participant_id)) for name, participant_id in self._found("aliases")}
         expected = {
             (name, participant_id) for participant_id, names in self._people.items() for name in names
         }
         self.problems += [
             f"aliases {name}: it points to {participant_id}, which does not have that name"
-            for name, participant_id in known - expected
+            for name, participant_id in stored - expected
         ]
         self.problems += [
             f"aliases {name}: it does not point to {participant_id}"
-            for name, participant_id in expected - known
+            for name, participant_id in expected - stored
         ]
 
     # --- rows ----------------------------------------------------------------------------------------------

@@ -230,9 +230,9 @@ def _tried(bwrap: str | None) -> Sandbox:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return Sandbox(why_off=f"{bwrap} cannot be run ({error.__class__.__name__}). {INSTALL} again")
-    known = frozenset(_OPTION.findall(shown.stdout)) & {"--size", "--disable-userns"}
+    supported = frozenset(_OPTION.findall(shown.stdout)) & {"--size", "--disable-userns"}
     trouble = ""
-    for options in (known, known - {"--disable-userns"}):
+    for options in (supported, supported - {"--disable-userns"}):
         sandbox = Sandbox(bwrap, options)
         trouble = _trouble(sandbox)
         if not trouble:

@@ -105,10 +105,10 @@ _Step = tuple[int, int, int, int]
 
 def seccomp_filter(machine: str | None = None) -> bytes | None:
     """The filter for this machine; None where we know no numbers."""
-    known = _MACHINES.get(machine or platform.machine())
-    if known is None:
+    calls = _MACHINES.get(machine or platform.machine())
+    if calls is None:
         return None
-    audit, column = known
+    audit, column = calls
     steps: list[_Step] = [
         (_LOAD, 0, 0, _ARCH),
         (_EQUAL, 1, 0, audit),

@@ -103,8 +103,8 @@ async def test_somebody_who_leaves_is_refused_with_the_next_post(world: World) -
 async def test_what_is_kept_of_names_may_be_wrong_and_the_decision_looks_again(world: World) -> None:
     directory = world.hub._core.directory
     bob, quiet = directory.called("bob"), directory.called("quiet")
-    known = {id: who for id, who in directory._known.items() if who is not bob}
-    directory._known = {**known, quiet.id: structs.replace(quiet, name="bob")}
+    known = {id: who for id, who in directory._people.items() if who is not bob}
+    directory._people = {**known, quiet.id: structs.replace(quiet, name="bob")}
     answer = await world.ask("karl", "POST", "/api/agents/bob/messages", {"message": "hello"})
     assert answer.status_code == 200
     pair = await world.hub.conversations.get(answer.json()["id"].rpartition(":")[0])

@@ -195,7 +195,7 @@ async def test_a_relay_that_slept_through_its_lease_marks_nothing(stage: Stage) 
     other = await stage.store.transact(hold_relay, hold_relay.HoldRelay(HostId("h2"), LEASE_SECONDS))
     assert other.fence == asleep.fence + 1
     rows = await stage.store.unpublished(10)
-    await first._mark(asleep, rows, first._places.known)
+    await first._mark(asleep, rows, first._places.topics)
     assert await stage.store.unpublished(10) == rows
 
 

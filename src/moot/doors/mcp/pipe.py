@@ -83,8 +83,8 @@ class Piped:
         if isinstance(message, dict) and ("id" not in message or "method" not in message):
             return
         number = message.get("id") if isinstance(message, dict) else None
-        known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
-        self._tell({"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": text}})
+        request_id = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+        self._tell({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": text}})
 
     async def _pass_back(self, from_server: Any) -> None:
         async with from_server:

@@ -44,10 +44,10 @@ def new_id(draft: Draft) -> LinkId:
 
 
 def found(graph: Graph, link: str) -> Link:
-    known = graph.get(link)
-    if known is None:
+    link_found = graph.get(link)
+    if link_found is None:
         raise NotFound(f'there is no link "{link}"', what="link", fix=(Hint(Act.LIST_LINKS),), ref=link)
-    return known
+    return link_found
 
 
 def check(draft: Draft, link: Link) -> None:
@@ -194,8 +194,8 @@ def _beside_the_link(draft: Draft, task: Task, author: ParticipantId) -> Room | 
     if not draft.participant(task.by).speaks_in_turns:
         return None
     pair = create.among(author, (task.by,))
-    known = create.found_by_key(draft.seen, pair.key)
-    return draft.room(known) if known is not None else create.make(draft, pair)
+    conversation = create.found_by_key(draft.seen, pair.key)
+    return draft.room(conversation) if conversation is not None else create.make(draft, pair)
 
 
 def change(draft: Draft, before: Link, after: Link, author: ParticipantId) -> Link:

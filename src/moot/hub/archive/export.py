@@ -36,8 +36,8 @@ class Export:
         return cls(reads, await reads.participants(), redact=redact)
 
     def name(self, participant_id: ParticipantId) -> str:
-        known = self._people.get(participant_id)
-        return known.name if known is not None else participant_id
+        participant = self._people.get(participant_id)
+        return participant.name if participant is not None else participant_id
 
     def person(self, participant_id: ParticipantId) -> Participant | None:
         return self._people.get(participant_id)
@@ -107,10 +107,14 @@ class Export:
         if participant_id in self._people_written or participant_id in NOBODYS:
             return []
         self._people_written.add(participant_id)
-        known = self._people.get(participant_id) or Participant(
+        participant = self._people.get(participant_id) or Participant(
             id=participant_id, name=participant_id, kind=kind
         )
-        return [transcript.PersonLine(known.name, known.kind.value, known.display, self.clean(known.role))]
+        return [
+            transcript.PersonLine(
+                participant.name, participant.kind.value, participant.display, self.clean(participant.role)
+            )
+        ]
 
     def _message(self, message: Message) -> list[transcript.AnyLine]:
         lines = self._introduced(message.author, message.kind)

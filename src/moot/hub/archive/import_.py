@@ -113,11 +113,11 @@ class Import:
         """The participant with that name and kind, or a new one under a free name."""
         human = person.kind == Kind.HUMAN.value
         for name in _candidates(person.name):
-            known = await self._store.participant(name)
-            if known is not None and (known.kind is Kind.HUMAN) is human:
-                self._ids[person.name] = known.id
-                return ImportedPerson(person.name, person.kind, known.name, known=True)
-            if known is None and await self._enrolled(person, name, human=human, dry=dry):
+            participant = await self._store.participant(name)
+            if participant is not None and (participant.kind is Kind.HUMAN) is human:
+                self._ids[person.name] = participant.id
+                return ImportedPerson(person.name, person.kind, participant.name, known=True)
+            if participant is None and await self._enrolled(person, name, human=human, dry=dry):
                 return ImportedPerson(person.name, person.kind, name, known=False)
         raise Conflict(f"no name is left for {person.name}")
 

@@ -45,8 +45,8 @@ def _facts(export: Export, conversation: Conversation, members: list[Member]) ->
 
 
 def _speaker(export: Export, member: Member) -> str:
-    known = export.person(member.participant)
-    kind = known.kind.value if known is not None else "agent"
+    participant = export.person(member.participant)
+    kind = participant.kind.value if participant is not None else "agent"
     return f"{export.name(member.participant)} ({kind})"
 
 

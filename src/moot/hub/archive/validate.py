@@ -171,9 +171,9 @@ class _TranscriptReader:
             check_described(role=line.role, display=line.display)
         except BadValue as problem:
             raise Wrong(f"{line.name[:40]}: {problem.title}") from None
-        known = self.people.setdefault(line.name, line)
-        if known.kind != line.kind:
-            raise Wrong(f"{line.name} is {line.kind} here, but was {known.kind} before")
+        earlier = self.people.setdefault(line.name, line)
+        if earlier.kind != line.kind:
+            raise Wrong(f"{line.name} is {line.kind} here, but was {earlier.kind} before")
 
     def _conversation(self, number: int, line: transcript.ConversationLine) -> None:
         if self._open is not None:

@@ -24,8 +24,8 @@ def advised(core: Core, posted: Posted, max_turns: int | None = None) -> Receipt
     receipt = posted.receipt()
     warnings = list(receipt.warnings)
     if any(warning.code == WarningCode.UNKNOWN for warning in warnings):
-        known = [participant.name for participant in core.directory.people() if not participant.removed]
-        warnings = [_with_near_names(warning, known) for warning in warnings]
+        names = [participant.name for participant in core.directory.people() if not participant.removed]
+        warnings = [_with_near_names(warning, names) for warning in warnings]
     if posted.scene is not None and any(part.rule in reasons.WORDED for part in receipt.deliveries):
         where = posted.scene.where
         receipt = _worded(core, receipt, posted.message, posted.scene)
@@ -59,8 +59,8 @@ def _cut_by_the_cap(receipt: Receipt, cut: Sequence[str], cap: int) -> Warned:
     return Warned(WarningCode.NOT_ASKED, text, tuple(cut))
 
 
-def _with_near_names(warning: Warned, known: Sequence[str]) -> Warned:
-    near = [name for token in warning.names[:3] for name in nearest(token, known)]
+def _with_near_names(warning: Warned, names: Sequence[str]) -> Warned:
+    near = [name for token in warning.names[:3] for name in nearest(token, names)]
     if warning.code != WarningCode.UNKNOWN or not near:
         return warning
     return structs.replace(warning, message=f"{warning.message}; did you mean {', '.join(near)}?")

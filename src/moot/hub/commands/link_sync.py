@@ -78,18 +78,18 @@ def rows_of(file: SettingsFile) -> tuple[ConfiguredLink, ...]:
     )
 
 
-def refuse_strangers(file: SettingsFile, known: Collection[str]) -> None:
+def refuse_strangers(file: SettingsFile, names: Collection[str]) -> None:
     """Refuse links whose ends are neither agents of moot.toml nor known here."""
     described = [row.name for row in file.settings.agents]
-    for problem in _strangers(file, {*known, *described}):
+    for problem in _strangers(file, {*names, *described}):
         raise file.refusal(problem)
 
 
-def _strangers(file: SettingsFile, known: Collection[str]) -> Iterator[SettingProblem]:
+def _strangers(file: SettingsFile, names: Collection[str]) -> Iterator[SettingProblem]:
     for number, row in enumerate(file.settings.links):
         for key, name in (("from", row.sender), ("to", row.to)):
-            if name not in known:
-                close = nearest(name, sorted(known))
+            if name not in names:
+                close = nearest(name, sorted(names))
                 words = f"{key} = {as_toml(name)} is not an agent{did_you_mean(close)}"
                 detail = "expected an agent in moot.toml, or one that has connected before"
                 fix = (Hint(Act.EDIT_SETTINGS), Hint(Act.NEW_AGENT, agent=name))

@@ -19,7 +19,7 @@ async def sent(
 ) -> Posted:
     """`choices` and `stays_open` are of a question to a person."""
     target = core.directory.meant_by(target)
-    author = core.directory.known(message.author)
+    author = core.directory.by_id(message.author)
     by_person = author is not None and author.kind is HUMAN
     if message.awaited:
         message = structs.replace(message, waits_in=core.host.id)

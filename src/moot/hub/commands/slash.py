@@ -64,8 +64,8 @@ async def carry_out(command: slash.Command, at: At) -> CommandOutcome:
 
 
 async def _ask(command: slash.AskCommand, at: At) -> CommandOutcome:
-    known = {name for agent in await at.hub.agents.list() for name in (agent.name, *agent.aliases)}
-    question = slash.with_names_found(command, known.__contains__)
+    agent_names = {name for agent in await at.hub.agents.list() for name in (agent.name, *agent.aliases)}
+    question = slash.with_names_found(command, agent_names.__contains__)
     if question.text:
         cap = len(set(question.names)) if at.where.kind == "group" else 0
         receipt = await at.hub.post(at.where.id, question.text, force=question.names, max_turns=cap or None)

@@ -85,12 +85,12 @@ async def spawned(speaker: Speaker, order: SpawnOrder) -> SpawnedAgent:
 def _template(settings: Settings, name: str) -> TemplateSettings:
     template = settings.templates.get(name)
     if template is None:
-        known = list(settings.templates)
+        templates = list(settings.templates)
         raise NotFound(
             f'no template is called "{name}"',
             what="template",
-            detail=f"templates: {', '.join(known)}" if known else "moot.toml has no [templates.NAME]",
-            suggestions=near(name, known),
+            detail=f"templates: {', '.join(templates)}" if templates else "moot.toml has no [templates.NAME]",
+            suggestions=near(name, templates),
             fix=(Hint(Act.EDIT_SETTINGS),),
             ref=name,
         )
@@ -141,7 +141,7 @@ def _allowed(core: Core, participant: Participant, records: Sequence[SpawnRecord
         if row is None and participant.removed:
             return frozenset()  # its spawner is no longer on record
         return _named(settings, row.spawns if row is not None else settings.spawn.outside_agents)
-    template, above = settings.templates.get(record.template), core.directory.known(record.by)
+    template, above = settings.templates.get(record.template), core.directory.by_id(record.by)
     if template is None or above is None:
         return frozenset()
     return _named(settings, template.spawns) & _allowed(core, above, records)

@@ -95,10 +95,10 @@ async def sign_in_code(core: Core, me: ParticipantId, name: str, seconds: float)
 async def signed_in(core: Core, code: str) -> shapes.SignedIn:
     """Exchange a sign-in code for a token of its participant."""
     digest = digest_of(code)
-    known = await core.parts.store.records(TOKENS.where(digest=digest))
-    if not known:
+    tokens = await core.parts.store.records(TOKENS.where(digest=digest))
+    if not tokens:
         raise sign_in.refused()
-    whose = known[0].participant
+    whose = tokens[0].participant
     token = fresh("br", whose)
     order = sign_in.SignIn(whose, digest, _fresh_id(), digest_of(token))
     made: Token = await core.do(sign_in, order)
@@ -128,8 +128,8 @@ class Bearers:
         digest = digest_of(token)
         bearer = self._cache.get(digest)
         if bearer is None or not settled_later or bearer.in_browser:  # no decision checks the owner's token
-            known = await self._core.parts.store.records(TOKENS.where(digest=digest))
-            token_row = known[0] if known else None
+            tokens = await self._core.parts.store.records(TOKENS.where(digest=digest))
+            token_row = tokens[0] if tokens else None
             if (
                 token_row is None
                 or not self._lets_in(token_row)

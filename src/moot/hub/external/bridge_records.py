@@ -162,7 +162,7 @@ class BridgeRecords:
         return await self._core.parts.store.messages(conversation, Page(newest=True, limit=limit))
 
     def known(self, participant_id: ParticipantId) -> Participant | None:
-        return self._core.directory.known(participant_id)
+        return self._core.directory.by_id(participant_id)
 
     def name(self, participant_id: ParticipantId) -> str:
         return self._core.directory.name(participant_id)
@@ -177,7 +177,7 @@ class BridgeRecords:
 
     async def meet(self, command: MeetAccount) -> BridgeAccount:
         account = await self._core.do(meet_account, command)
-        if self._core.directory.known(account.participant) is None:
+        if self._core.directory.by_id(account.participant) is None:
             await self._core.directory.refresh()
         return account
 

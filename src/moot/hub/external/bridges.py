@@ -93,9 +93,9 @@ class Bridges(BridgeCalls):
 
     async def posts(self, state: str | None = None) -> list[shapes.OutgoingPost]:
         self._for_owner()
-        known = {each.value for each in BridgePostState}
-        if state is not None and state not in known:
-            expected = f"expected one of {', '.join(sorted(known))}"
+        names = {each.value for each in BridgePostState}
+        if state is not None and state not in names:
+            expected = f"expected one of {', '.join(sorted(names))}"
             raise BadValue(f'unknown state of a post "{state}"', detail=expected)
         states = NOT_THERE if state is None else (BridgePostState(state),)
         store = self._core.parts.store

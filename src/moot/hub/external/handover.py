@@ -63,7 +63,7 @@ async def check(core: Core, request: CheckRequest) -> shapes.Handed:
 
 async def hand_out(core: Core, request: CheckRequest) -> shapes.Handed:
     """As `check`, but without noting it as delivered: the caller confirms that later."""
-    participant = core.directory.known(request.participant)
+    participant = core.directory.by_id(request.participant)
     if participant is None:
         raise NotFound(f"nobody is called {request.participant}", what="agent", ref=request.participant)
     if participant.kind is Kind.HUMAN:
@@ -79,7 +79,7 @@ async def hand_out(core: Core, request: CheckRequest) -> shapes.Handed:
 async def wait(core: Core, request: CheckRequest, seconds: float) -> shapes.Handed:
     """As `check`, but waits until there is something; empty after the timeout."""
     handed = await check(core, request)
-    participant = core.directory.known(request.participant)
+    participant = core.directory.by_id(request.participant)
     if handed.handed or participant is None or participant.kind is not Kind.EXTERNAL:
         return handed
     await core.watch()
@@ -182,13 +182,13 @@ async def _fitting(core: Core, request: CheckRequest) -> tuple[tuple[TurnId, ...
 
 def _handed_by_hooks(core: Core, agent: ParticipantId) -> tuple[str, ...]:
     """What hooks of the same session delivered: the model that asks has read it."""
-    participant = core.directory.known(agent)
+    participant = core.directory.by_id(agent)
     return () if participant is None else handovers_of(core.parts.home, participant).read().handed
 
 
 def _note(core: Core, request: CheckRequest, handed: shapes.Handed) -> shapes.Handed:
     """Note it for hooks of the same session, so that they do not deliver it again."""
-    participant = core.directory.known(request.participant)
+    participant = core.directory.by_id(request.participant)
     if handed.handed and participant is not None and participant.kind is Kind.EXTERNAL:
         handovers_of(core.parts.home, participant).note_asked(handed.handed)
     return handed

@@ -23,7 +23,7 @@ MAX_ERROR_CHARACTERS = 2000
 
 def its_own(core: Core, me: ParticipantId, turn: Turn) -> Participant:
     """The caller, if the turn is its own and it is an outside agent."""
-    participant = core.directory.known(me)
+    participant = core.directory.by_id(me)
     if participant is None or turn.agent != me:
         raise NotPermitted(f"turn {turn.id} belongs to {core.directory.name(turn.agent)}, not to you")
     if participant.kind is not Kind.EXTERNAL:

@@ -51,14 +51,14 @@ async def now(core: Core, me: ParticipantId, limit: int) -> shapes.Now:
     places = await _places(core, me)
     people = [participant for participant in await core.parts.store.participants() if participant.listed]
     agents = await all_shaped(core, people)
-    known = {agent.name: agent for agent in agents}
+    agents_by_name = {agent.name: agent for agent in agents}
     turns = [shapes.Turn.of(turn, core.directory.name) for turn in await core.parts.store.turns()]
     seen = {*places.open, *places.archived}
-    turns = [turn for turn in turns if turn.agent in known and turn.conversation in seen]
+    turns = [turn for turn in turns if turn.agent in agents_by_name and turn.conversation in seen]
     recent = shapes.when(core.parts.clock.now() - DONE_SECONDS) or ""
     ended = [turn for turn in turns if (turn.ended_at or "") >= recent]
     open_turns = [turn for turn in turns if turn.state in OPEN]
-    cut_off = [turn for turn in open_turns if _is_cut_off(turn, known[turn.agent])]
+    cut_off = [turn for turn in open_turns if _is_cut_off(turn, agents_by_name[turn.agent])]
     glances = [
         one
         for one in await core.parts.store.glances(me, archived=False, limit=MAX_UNREAD)
@@ -72,7 +72,7 @@ async def now(core: Core, me: ParticipantId, limit: int) -> shapes.Now:
         *(await _broken(core, agents) if me == core.user else []),
         *[_paused(core, one, places) for one in stopped],
         *_failed(ended, places),
-        *[_row("away", turn, places, await _way_back(core, known[turn.agent])) for turn in owed],
+        *[_row("away", turn, places, await _way_back(core, agents_by_name[turn.agent])) for turn in owed],
         *[_row("left", turn, places, (Hint(Act.START_HUB),)) for turn in cut_off],
         *(await asyncio.to_thread(_worktrees, core) if me == core.user else []),
         *await _unread(core, me, places, glances),

@@ -47,11 +47,11 @@ def listed(core: Core) -> list[shapes.ModelProvider]:
 
 async def tried(core: Core, name: str) -> shapes.TriedProvider:
     """That it does not answer is an outcome, not an error."""
-    known = {one.name for one in listed(core)}
-    if name not in known:
+    names = {one.name for one in listed(core)}
+    if name not in names:
         raise NotFound(
             f"unknown provider {name}",
-            detail=f"providers are {', '.join(sorted(known))}",
+            detail=f"providers are {', '.join(sorted(names))}",
             what="provider",
             ref=name,
         )

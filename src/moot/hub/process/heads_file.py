@@ -76,10 +76,10 @@ class HeadsFile:
                 self.problems.append(f"line {number} of audit/{NAME} {problem}")
             else:
                 self._lines[line.chain] = line
-        return self.known
+        return self.heads
 
     @property
-    def known(self) -> dict[str, KnownHead]:
+    def heads(self) -> dict[str, KnownHead]:
         """As it was last read, or written since."""
         return {chain: KnownHead(line.length, line.hash) for chain, line in self._lines.items()}
 
@@ -88,8 +88,8 @@ class HeadsFile:
             return "is signed, and the key is missing" if line.signature else ""
         if not line.signature:
             return "is not signed"
-        known = self._key.has_signed(line.signed, line.signature)
-        return "" if known else "was altered, or signed with another key"
+        is_signed = self._key.has_signed(line.signed, line.signature)
+        return "" if is_signed else "was altered, or signed with another key"
 
     def sign_all(self, key: HeadsKey) -> None:
         """From here on every line is signed: those that were written before there was a key are signed now."""
@@ -107,8 +107,8 @@ class HeadsFile:
         new = [
             self._with_signature(HeadLine(instance, moment, end.chain, end.length, end.hash))
             for end in ends
-            if (known := self._lines.get(end.chain)) is None
-            or (known.length, known.hash) != (end.length, end.hash)
+            if (written := self._lines.get(end.chain)) is None
+            or (written.length, written.hash) != (end.length, end.hash)
         ]
         if not new:
             return 0

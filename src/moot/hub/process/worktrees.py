@@ -74,9 +74,9 @@ async def make(home: Home, agent: str, project: Path, setup: tuple[str, ...] = (
     if not place.exists():
         _folder_for(place)
         branch = f"{BRANCHES}{agent}"
-        known = await _git(top, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
-        new = () if known.code == 0 else ("-b", branch)
-        target = branch if known.code == 0 else "HEAD"
+        found = await _git(top, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
+        new = () if found.code == 0 else ("-b", branch)
+        target = branch if found.code == 0 else "HEAD"
         made = await _git(top, "worktree", "add", "--quiet", *new, str(place), target)
         if made.code:
             raise BadValue(f"git could not make a worktree for {agent}", detail=made.text.strip()[-500:])
@@ -223,8 +223,8 @@ async def _work_in(place: Path, own: str) -> str:
 async def _git(folder: Path, *words: str) -> GitAnswer:
     """Git, with every program switched off that the repository's own settings name; those of the user stay."""
     query = ("config", "--show-scope", "--name-only", "--get-regexp", PROGRAMS)
-    known = await _run(folder, "git", "-C", str(folder), *query, seconds=GIT_SECONDS, settings=QUIET)
-    scopes = [line.partition("\t") for line in known.lines if not known.code]
+    result = await _run(folder, "git", "-C", str(folder), *query, seconds=GIT_SECONDS, settings=QUIET)
+    scopes = [line.partition("\t") for line in result.lines if not result.code]
     theirs = [name for scope, _, name in scopes if scope in ("local", "worktree")]
     filters = {name: "false" if name.endswith(".required") else "" for name in theirs}
     words = ("git", "-C", str(folder), *words)

@@ -43,7 +43,7 @@ async def turn(core: Core, stored: Turn) -> shapes.Turn:
 async def given_in(core: Core, turn: Turn) -> JsonObject | None:
     if turn.given is None:
         return None
-    agent = core.directory.known(turn.agent)
+    agent = core.directory.by_id(turn.agent)
     if agent is None:
         return None
     if turn.given.system:

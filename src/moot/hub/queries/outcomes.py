@@ -23,11 +23,11 @@ async def of_message(core: Core, conversation: ConversationId, seq: int) -> list
     why = await explained(core, conversation, seq)
     message = await core.parts.store.message(conversation, seq)
     now = core.parts.clock.now()
-    known = {participant.name: participant for participant in core.directory.people()}
+    people = {participant.name: participant for participant in core.directory.people()}
     progress: list[shapes.DeliveryProgress] = []
     for part in why.agents:
         turn = await core.parts.store.turn(TurnId(int(part.turn))) if part.turn else None
-        participant = known.get(part.agent)
+        participant = people.get(part.agent)
         progress.append(
             shapes.DeliveryProgress(
                 agent=part.agent,

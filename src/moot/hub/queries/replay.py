@@ -47,7 +47,7 @@ async def replay(core: Core, name: str) -> Replayed:
         FromLog(store, views),
         Templates(),
         workspaces=core.parts.home.path,
-        known=core.directory.known,
+        by_id=core.directory.by_id,
         secret=await store.secret(),
     )
     differ = [

@@ -25,11 +25,11 @@ async def topology(core: Core, me: ParticipantId) -> shapes.Topology:
         _node(agent if me == core.user else structs.replace(agent, brain=""), places.get(participant.id))
         for participant, agent in zip(people, shown, strict=True)
     ]
-    known = {participant.id for participant in people}
+    ids = {participant.id for participant in people}
     links = [
         shapes.Link.of(link, names, by_id=True)
         for link in await store.records(LINKS.all())
-        if known.issuperset(link.ends)
+        if ids.issuperset(link.ends)
     ]
     return shapes.Topology(tuple(nodes), tuple(links))
 

@@ -26,7 +26,7 @@ async def explained(core: Core, conversation: ConversationId, seq: int) -> shape
     speakers = [m for m in await store.members(conversation) if m.speaks]
     rows: list[shapes.Because] = []
     for member in speakers:
-        participant = core.directory.known(member.participant)
+        participant = core.directory.by_id(member.participant)
         if participant is None or member.joined_seq > seq:
             continue
         duty, rule = why.final(message, round_, turns, participant.id)

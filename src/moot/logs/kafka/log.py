@@ -98,7 +98,7 @@ class KafkaLog(EmbeddedLog):
 
     def _refuse_taken(self, served: Iterable[ParticipantId]) -> None:
         """A home whose agents never had topics, and cannot have any because another home has them, does not start."""
-        stopped, placed = self.places.stopped, self.places.known
+        stopped, placed = self.places.stopped, self.places.topics
         troubles = [stopped[agent] for agent in served if agent in stopped and agent not in placed]
         taken = [trouble.topic for trouble in troubles if trouble.kind is TopicTroubleKind.TAKEN]
         if taken:

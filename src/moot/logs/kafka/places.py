@@ -37,7 +37,7 @@ class Places:
         self._store = store
         self._cluster = cluster
         self._prefix = prefix
-        self.known: dict[ParticipantId, AgentTopic] = {}
+        self.topics: dict[ParticipantId, AgentTopic] = {}
         self.stopped: dict[ParticipantId, TopicTrouble] = {}
         """Agents for which nothing is published now, as the store says; their rows wait in the outbox."""
         self._stopping = asyncio.Lock()
@@ -47,9 +47,9 @@ class Places:
     async def refresh(self) -> None:
         """Read what other processes have recorded since."""
         for topic in await self._store.records(TOPICS.all()):
-            before = self.known.get(topic.agent)
+            before = self.topics.get(topic.agent)
             if before is None or before.epoch <= topic.epoch:
-                self.known[topic.agent] = topic
+                self.topics[topic.agent] = topic
         async with self._stopping:
             troubles = await self._store.records(TOPIC_TROUBLES.all())
             self.stopped = {trouble.agent: trouble for trouble in troubles}
@@ -59,26 +59,26 @@ class Places:
 
     def doubtful(self) -> set[ParticipantId]:
         """Agents whose topics must be checked before anything is published there."""
-        return {agent for agent, topic in self.known.items() if not self.is_sound(topic)}
+        return {agent for agent, topic in self.topics.items() if not self.is_sound(topic)}
 
     def doubt(self, agents: Iterable[ParticipantId]) -> None:
         for agent in agents:
-            if agent in self.known:
-                self._sound.discard((self.known[agent].name, self.known[agent].identity))
+            if agent in self.topics:
+                self._sound.discard((self.topics[agent].name, self.topics[agent].identity))
 
     async def of(self, agents: Iterable[ParticipantId]) -> dict[ParticipantId, AgentTopic]:
         """Their topics, created where missing. An agent whose topic cannot be used is stopped and left out."""
         distinct = set(agents)
-        if distinct - self.known.keys():
+        if distinct - self.topics.keys():
             await self.refresh()
-        missing = distinct - self.known.keys()
+        missing = distinct - self.topics.keys()
         if missing:
             people = {person.id: person for person in await self._store.participants()}
             await self._make([(people[agent], FIRST_EPOCH) for agent in sorted(missing) if agent in people])
         return self.known_of(distinct)
 
     def known_of(self, agents: Iterable[ParticipantId]) -> dict[ParticipantId, AgentTopic]:
-        return {agent: self.known[agent] for agent in agents if agent in self.known}
+        return {agent: self.topics[agent] for agent in agents if agent in self.topics}
 
     async def _make(self, epochs: Sequence[tuple[Participant, int]]) -> None:
         """Create topics for these agents, each of an epoch. Raises for silent topics after the others are made."""
@@ -124,7 +124,7 @@ class Places:
 
     async def refuse(self, agent: ParticipantId, reason: str) -> None:
         """Brokers have not taken its records, for this reason."""
-        await self._stop(agent, self.known[agent].name, TopicTroubleKind.UNWRITABLE, reason)
+        await self._stop(agent, self.topics[agent].name, TopicTroubleKind.UNWRITABLE, reason)
 
     async def go_on(self, agent: ParticipantId) -> None:
         if agent not in self.stopped:
@@ -136,7 +136,7 @@ class Places:
 
     async def _place(self, agent: ParticipantId, epoch: int, topic: Topic) -> None:
         command = place_topic.PlaceTopic(agent, topic.name, epoch, topic.identity, topic.partitions)
-        self.known[agent] = record = await self._store.transact(place_topic, command)
+        self.topics[agent] = record = await self._store.transact(place_topic, command)
         if record.identity == topic.identity:
             self._sound.add((topic.name, topic.identity))
 
@@ -153,7 +153,7 @@ class Places:
         for gone in self.stopped.keys() - people.keys():
             await self.go_on(gone)
         renamed = self._renamed(people)
-        topics = {agent: self.known[agent] for agent in agents if agent in self.known.keys() - renamed}
+        topics = {agent: self.topics[agent] for agent in agents if agent in self.topics.keys() - renamed}
         existing = await self._cluster.topics(topic.name for topic in topics.values())
         lost, unchanged = list[ParticipantId](), dict[str, ParticipantId]()
         for agent, topic in topics.items():
@@ -207,7 +207,7 @@ class Places:
     async def _make_again(self, lost: Sequence[ParticipantId]) -> None:
         if not lost:
             return
-        topics = [self.known[agent] for agent in lost]
+        topics = [self.topics[agent] for agent in lost]
         log.warning("topics were lost", action="topics_lost", topics=[topic.name for topic in topics])
         created = await self._cluster.make_topics(topic.name for topic in topics)
         for topic in topics:
@@ -223,7 +223,7 @@ class Places:
         """Agents whose topics have another name than the settings give them now; the old topics are left behind."""
         return {
             agent
-            for agent, topic in self.known.items()
+            for agent, topic in self.topics.items()
             if agent in people and topic.name != self.name(people[agent], topic.epoch)
         }
 
@@ -252,10 +252,10 @@ class Places:
         topic cannot be used gets none."""
         people = {person.id: person for person in await self._store.participants()}
         await self.refresh()
-        before = {agent: self.known.get(agent) for agent in agents if agent in people}
+        before = {agent: self.topics.get(agent) for agent in agents if agent in people}
         last = {
             agent: FIRST_EPOCH - 1 if former is None else former.epoch for agent, former in before.items()
         }
         if before:
             await self._make([(people[agent], epoch + 1) for agent, epoch in last.items()])
-        return [self.known[agent] for agent, former in before.items() if self.known.get(agent) != former]
+        return [self.topics[agent] for agent, former in before.items() if self.topics.get(agent) != former]

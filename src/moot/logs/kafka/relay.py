@@ -166,7 +166,7 @@ class Relay:
             agents |= stopped
             self._stopped_at = now + STOPPED_CHECK_SECONDS
         if now >= self._all_at:
-            agents |= self._places.known.keys()
+            agents |= self._places.topics.keys()
             self._all_at = now + CHECK_SECONDS
         if agents:
             try:
@@ -260,7 +260,7 @@ class Relay:
         except KafkaOutOfReach as trouble:
             log.warning("topics cannot be made", action="topics_missing", error=str(trouble))
             self._note_reach(reached=False)
-            self._set_aside(agents - self._places.known.keys())
+            self._set_aside(agents - self._places.topics.keys())
             return self._places.known_of(agents)
 
     def _may_go(self, row: OutboxRow, topics: Mapping[ParticipantId, AgentTopic]) -> bool:

@@ -78,7 +78,7 @@ async def report(store: StoreOfTopics, brokers: Brokers, prefix: str, now: float
     cluster, offsets = Cluster(brokers), GroupOffsets(brokers)
     places = Places(store, cluster, prefix)
     await places.refresh()
-    topics = [places.known[agent] for agent in sorted(places.known)]
+    topics = [places.topics[agent] for agent in sorted(places.topics)]
     rows = [TopicReport(topic.agent, topic.name, topic.epoch, topic.partitions) for topic in topics]
     trouble, state = "", TopicStates()
     try:
@@ -157,7 +157,7 @@ def _refused(
 
 async def _expected_topics(store: StoreOfTopics, places: Places) -> list[str]:
     """Names of the topics that agents without one would get, for agents with unpublished rows."""
-    waiting = {row.topic for row in await store.unpublished(PAGE)} - places.known.keys()
+    waiting = {row.topic for row in await store.unpublished(PAGE)} - places.topics.keys()
     if not waiting:
         return []
     return [places.name(person, FIRST_EPOCH) for person in await store.participants() if person.id in waiting]
@@ -210,7 +210,7 @@ async def rebuild(
     try:
         places = Places(store, cluster, prefix)
         await places.refresh()
-        chosen = agents or sorted(places.known)
+        chosen = agents or sorted(places.topics)
         topics = await places.begin_epoch(chosen)
     finally:
         cluster.close()

@@ -170,7 +170,7 @@ class Wakes:
         await self._places.refresh()
         readers: dict[ParticipantId, set[ParticipantId]] = {}
         if self._watches:
-            readers = {agent: set() for agent in self._places.known}
+            readers = {agent: set() for agent in self._places.topics}
         listeners = await self._listeners()
         for agent, home in await self._store.homes_of(sorted(listeners)):
             readers.setdefault(home, set()).update(listeners[agent])

@@ -92,7 +92,7 @@ def resolve(token: str, find: Callable[[str], T | None]) -> T | None:
     return None
 
 
-def nearest(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+def nearest(name: str, names: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Known names that look like this one, the closest first, for "did you mean"."""
     if limit < 1:
         return ()
@@ -102,7 +102,7 @@ def nearest(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     def shared(other: str) -> int:
         return len(letters.intersection(other)) - abs(len(other) - len(wanted))
 
-    alike = nlargest(_NEAREST_COMPARED, islice(known, _NEAREST_OF), key=shared)
+    alike = nlargest(_NEAREST_COMPARED, islice(names, _NEAREST_OF), key=shared)
     return tuple(get_close_matches(wanted, alike, n=limit))
 
 

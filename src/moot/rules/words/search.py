@@ -130,10 +130,10 @@ def _checked(operator: Operator, value: str, now: float) -> float:
         case Operator.BEFORE | Operator.AFTER:
             return moment(operator, value, now)
         case Operator.KIND | Operator.HAS | Operator.IS:
-            known = VALUES[operator]
-            if value.lower() not in known:
+            values = VALUES[operator]
+            if value.lower() not in values:
                 raise BadValue(
-                    f'unknown value in "{operator}:{value}"', detail=f"{operator}: takes {', '.join(known)}"
+                    f'unknown value in "{operator}:{value}"', detail=f"{operator}: takes {', '.join(values)}"
                 )
         case _:
             pass
@@ -192,8 +192,8 @@ def query(
 
     def of(operator: Operator, kind: type[V]) -> tuple[V, ...]:
         values = [f.value.lower() for f in wanted.filters if f.operator is operator]
-        known = {member.value: member for member in kind}
-        return tuple(known[value] for value in values if value in known)
+        members = {member.value: member for member in kind}
+        return tuple(members[value] for value in values if value in members)
 
     def moments(operator: Operator) -> list[float]:
         return [f.at for f in wanted.filters if f.operator is operator]

@@ -147,10 +147,10 @@ def parse(line: str) -> Say | Command:
 def _unknown(name: str, text: str) -> BadValue:
     near = nearest(name, ROWS)
     verbs = [row.name.partition(" ")[2] for row in ROWS.values() if row.name.startswith("group ")]
-    known = f"/group takes {', '.join(verbs)}" if name.startswith("group") else "/help lists all"
+    expected = f"/group takes {', '.join(verbs)}" if name.startswith("group") else "/help lists all"
     return BadValue(
         f"unknown command /{name}; nothing was sent",
-        detail=known,
+        detail=expected,
         fix=(*(f"/{other}" for other in near[:1]), f"to send it as text: /{text[:40]}"),
         suggestions=tuple(f"/{other}" for other in near),
         command=name,
@@ -209,7 +209,7 @@ def _ask(rest: str) -> Command:
     return AskCommand((), rest)
 
 
-def with_names_found(command: AskCommand, known: Callable[[str], bool]) -> AskCommand:
+def with_names_found(command: AskCommand, is_name: Callable[[str], bool]) -> AskCommand:
     """`/ask a b what now?` with the names told from the text: the first words that are somebody's."""
     if command.names:
         return command
@@ -218,7 +218,7 @@ def with_names_found(command: AskCommand, known: Callable[[str], bool]) -> AskCo
     while rest:
         word, _, after = rest.partition(" ")
         name = word.strip("@,").lower()
-        if not known(name) or (names and word.endswith(":")):
+        if not is_name(name) or (names and word.endswith(":")):
             break
         names.append(name)
         rest = after.lstrip()

@@ -63,10 +63,10 @@ class PostgresReads:
         self._connections.close()
 
     async def verify(
-        self, known: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
+        self, heads: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
     ) -> AuditReport:
         """Walk every chain, and compare with heads known from earlier."""
-        return await self._reading(lambda connection: soundness.verify(connection, known, progress))
+        return await self._reading(lambda connection: soundness.verify(connection, heads, progress))
 
     async def audit_entries(self, query: AuditQuery) -> list[AuditEntry]:
         if not is_storable(query.agent):

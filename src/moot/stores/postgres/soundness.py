@@ -48,12 +48,12 @@ async def warnings(connection: Connection, now: Callable[[], float] = time.time)
 
 
 async def verify(
-    connection: Connection, known: Mapping[str, KnownHead], progress: Progress = lambda messages: None
+    connection: Connection, heads: Mapping[str, KnownHead], progress: Progress = lambda messages: None
 ) -> AuditReport:
     """Check everything, and compare with chain heads known from earlier."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         stored = FetchedRows(connection, asyncio.get_running_loop())
-        report = await asyncio.to_thread(Soundness(stored, known, progress).whole)
+        report = await asyncio.to_thread(Soundness(stored, heads, progress).whole)
         return structs.replace(report, messages=int(await connection.fetchval(READ.count_messages)))
 
 

@@ -47,9 +47,9 @@ class Unloaded:
         found = rows.TURNS.many(
             self._connection.execute(LOAD.open_turns_behind, (self._where, after, limit)).get
         )
-        known = self._desk.turns_by_id
-        new = [turn for turn in found if turn.id not in known]
-        known.update((turn.id, turn) for turn in new)
+        turns = self._desk.turns_by_id
+        new = [turn for turn in found if turn.id not in turns]
+        turns.update((turn.id, turn) for turn in new)
         return new, found[-1].id if len(found) == limit else None
 
     def count(self, after: int) -> int:

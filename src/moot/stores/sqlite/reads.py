@@ -98,10 +98,10 @@ class SqliteReads:
             return self._here.execute(statement, values).get
 
     async def verify(
-        self, known: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
+        self, heads: Mapping[str, KnownHead], progress: Callable[[int], None] = lambda messages: None
     ) -> AuditReport:
         """Walk every chain, and compare with where chains stood once."""
-        return await self._long(lambda connection: soundness.verify(connection, known, progress))
+        return await self._long(lambda connection: soundness.verify(connection, heads, progress))
 
     async def audit_entries(self, query: AuditQuery) -> list[AuditEntry]:
         found: list[AuditEntry] = await self._many(

@@ -35,8 +35,8 @@ class PromptCache:
             return answer.usage
         prompt, cacheable = layout(request)
         blocks = list(_chain(request.model, prompt[:cacheable]))
-        known = next((n for n, block in enumerate(blocks) if block not in self._seen), len(blocks))
-        for block in blocks[known:]:
+        cached = next((n for n, block in enumerate(blocks) if block not in self._seen), len(blocks))
+        for block in blocks[cached:]:
             self._seen[block] = None
         while len(self._seen) > _MAX_BLOCKS:
             del self._seen[next(iter(self._seen))]
@@ -44,8 +44,8 @@ class PromptCache:
         return Spent(
             input=tokens(prompt),
             output=tokens(text) or 1,
-            cached=known * BLOCK_TOKENS,
-            written=(len(blocks) - known) * BLOCK_TOKENS,
+            cached=cached * BLOCK_TOKENS,
+            written=(len(blocks) - cached) * BLOCK_TOKENS,
         )
 
 

@@ -173,7 +173,7 @@ class FakeTelegram(ChatWorld, ChatAppServer):
 
     async def get_chat_member(self, bot: FakeBot, arguments: JsonObject) -> Json:
         chat = self._chat(bot, arguments)
-        bots = [known for known in self.bots.values() if known.id == int(arguments["user_id"])]
+        bots = [bot for bot in self.bots.values() if bot.id == int(arguments["user_id"])]
         if not bots:
             raise AnswerRefused(400, "Bad Request: user not found")
         [member] = bots

@@ -25,7 +25,7 @@ def read_all(connection: apsw.Connection) -> tuple[int, list[str]]:
 
 def verify(
     connection: apsw.Connection,
-    known: Mapping[str, KnownHead],
+    heads: Mapping[str, KnownHead],
     progress: Progress = lambda messages: None,
 ) -> AuditReport:
     """Everything, compared with where chains stood once; all of it seen at one moment."""
@@ -35,7 +35,7 @@ def verify(
         problems = [text for text in verdicts if text != "ok"]
         version, *_ = connection.execute(SCHEMA.newest).fetchone() or (0,)
         problems += outline.differences(connection, version)
-        report = Soundness(FileRows(connection), known, progress).whole()
+        report = Soundness(FileRows(connection), heads, progress).whole()
         messages = int(connection.execute(READ.count_messages).get)
         found = (*problems, *report.problems)[:MAX_PROBLEMS]
         return structs.replace(report, messages=messages, problems=found)
