@@ -143,8 +143,6 @@ class MemoryBridge:
         self._app.drafts.append((chat, speaker, text))
 
     async def edit(self, post: BridgePost) -> None:
-        if self._app.troubles:
-            raise self._app.troubles.popleft()[0]
         self._app.edits.append(post.text)
         changed = [
             MemoryPost(one.chat, one.speaker, post.text, one.id) if one.id == post.external else one
