@@ -202,7 +202,7 @@ def plan(name: str) -> list[Tool | Suite]:
                 # Stores and logs on the oldest PostgreSQL that is supported, where Debian's is installed.
                 steps += [
                     Suite("contract-oldest", 400, workers=2, within="contract/store"),
-                    Suite("kafka-long", 900),
+                    Suite("kafka-long", 1500),
                     # A hundred thousand messages, there and back.
                     Suite("migration-large", 600, within="migration/test_transfer.py"),
                     # All of it on PostgreSQL and Kafka; `make test` does a chosen part.

@@ -19,10 +19,12 @@ from moot.model.records.dead_letter import DEAD_LETTERS
 from tests.kafka.conftest import KafkaHome, homes_on_one_store
 from tests.kafka.test_records import answered, echo
 from tests.support.beneath import store_of
+from tests.support.processes import NIGHTLY
 from tests.support.topics import SLOW, all_published, log_of, reading
 from tests.support.waiting import until, within
 from tools.kafka_broker import KafkaBroker
 
+ROUNDS = range(10 if NIGHTLY else 1)
 RETURN_SECONDS = 35.0
 """So long after Kafka's return everything that waited is promised to be told."""
 
@@ -71,8 +73,9 @@ async def seqs(home: KafkaHome, where: str) -> list[int]:
 
 
 @pytest.mark.req("K-15")
+@pytest.mark.parametrize("round", ROUNDS)
 async def test_row_4_messages_are_taken_and_answered_while_kafka_is_gone_and_told_when_it_is_back(
-    broken_home: KafkaHome, fragile: KafkaBroker
+    broken_home: KafkaHome, fragile: KafkaBroker, round: int
 ) -> None:
     async with broken_home.hub(echo("arya")) as hub:
         where = await say(hub, 2)
@@ -95,8 +98,9 @@ async def test_row_4_messages_are_taken_and_answered_while_kafka_is_gone_and_tol
         assert sorted(set(await seqs(broken_home, where))) == list(range(1, 11))
 
 
+@pytest.mark.parametrize("round", ROUNDS)
 async def test_row_6_a_broker_that_stands_still_may_get_records_twice_and_never_none(
-    broken_home: KafkaHome, fragile: KafkaBroker, monkeypatch: pytest.MonkeyPatch
+    broken_home: KafkaHome, fragile: KafkaBroker, monkeypatch: pytest.MonkeyPatch, round: int
 ) -> None:
     monkeypatch.setattr("moot.logs.kafka.outlet.DELIVERY_MS", 2000)
     async with broken_home.hub(echo("arya")) as hub:
@@ -117,8 +121,9 @@ async def _failing(hub: Hub) -> bool:
     return at is not None and bool(at.held_back)
 
 
+@pytest.mark.parametrize("round", ROUNDS)
 async def test_row_9_and_10_what_a_wiped_broker_has_lost_costs_nobody_a_message(
-    broken_home: KafkaHome, fragile: KafkaBroker
+    broken_home: KafkaHome, fragile: KafkaBroker, round: int
 ) -> None:
     async with broken_home.hub(echo("arya")) as hub:
         where = await say(hub, 2)
