@@ -1,9 +1,9 @@
-"""What a brain may do besides talking, where its agent's settings allow it.
+"""The tools of a brain, as far as its agent's settings allow them.
 
 Above: wiring offers an agent its tools, a model's brain calls them. Below: ports (the `Tool` they fill), settings.
 Not here: deciding whether a call is made at all, storing results, the loop around a model.
 
-`offer` reads the setting; `shell` is the tool; `command` judges what is asked; `sandbox` is the wall; `process`
+`offer` reads the setting; `shell` is the tool; `command` checks the request; `sandbox` confines the program; `process`
 runs and ends it; `shared_notes` are tools too; `text_calls` finds calls in the answers of models that cannot call.
 """
 

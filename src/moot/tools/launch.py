@@ -1,6 +1,6 @@
 """The last step before a program: limits are set, then this process becomes the program, or watches over it.
 
-Run as a file of its own by process.py, in a fresh interpreter, so that nothing has to happen between fork and exec
+process.py runs this file as a script, in a fresh interpreter, so that nothing has to happen between fork and exec
 inside Moot, where other threads hold locks. It therefore imports nothing of Moot.
 
     launch.py TERMS PROGRAM WORD…
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> None:
         score.write(_KILL_ME_FIRST)
     if terms["supervise"]:
         _supervise(command)
-    _become(command)
+    _exec(command)
 
 
 def _limit(which: int, number: int) -> None:
@@ -65,7 +65,7 @@ def _limit(which: int, number: int) -> None:
         resource.setrlimit(which, (number, number))
 
 
-def _become(command: list[str]) -> None:
+def _exec(command: list[str]) -> None:
     try:
         os.execv(command[0], command)
     except OSError as error:
@@ -75,7 +75,7 @@ def _become(command: list[str]) -> None:
 
 
 def _supervise(command: list[str]) -> None:
-    """Start the program, end with its exit code, and take along whatever it left behind."""
+    """Start the program, exit with its exit code, and end everything it left running."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGTERM, lambda *_: _end(_CANNOT_START))
     program = os.fork()
@@ -83,7 +83,7 @@ def _supervise(command: list[str]) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _die_with(os.getppid(), signal.SIGKILL)
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-        _become(command)
+        _exec(command)
     while True:
         ended, status = os.wait()
         if ended == program:
@@ -91,8 +91,8 @@ def _supervise(command: list[str]) -> None:
 
 
 def _end(code: int) -> None:
-    while left := descendants(os.getpid()):
-        kill_all(left, signal.SIGKILL)
+    while remaining := descendants(os.getpid()):
+        kill_all(remaining, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             os.wait()
     os._exit(code if code >= 0 else 128 - code)
@@ -100,7 +100,7 @@ def _end(code: int) -> None:
 
 def _die_with(parent: int, sign: signal.Signals) -> None:
     _prctl(_PR_SET_PDEATHSIG, sign)
-    if os.getppid() != parent:  # it went before the line above
+    if os.getppid() != parent:  # the parent ended before the line above
         os._exit(_CANNOT_START)
 
 

@@ -1,6 +1,6 @@
-"""What a program printed, made harmless and told in words.
+"""The output of a program, made harmless, and how it ended, in words.
 
-Above: shell.py. Below: process.py, whose account of a run this tells.
+Above: shell.py. Below: process.py, which ran it.
 Not here: how much is kept; process.py stops reading into memory at the cap.
 """
 

@@ -1,10 +1,10 @@
-"""The wall around a tool's program: bubblewrap, what it shows, and whether it works here.
+"""The sandbox of a tool's program: bubblewrap, what the program sees, and whether bubblewrap works here.
 
-Above: shell.py wraps each run, offer.py asks whether there is a wall at all. Below: seccomp.py.
-Not here: limits on time, output and processes (process.py), which hold without a wall too.
+Above: shell.py wraps each run, offer.py asks whether there is a sandbox at all. Below: seccomp.py.
+Not here: limits on time, output and processes (process.py), which hold without a sandbox too.
 
-Inside there are the system's programs, read-only; the project, at its own place; an empty /tmp; no network, no other
-process, no variable, no home. Moot's own home is covered even where the project holds it.
+Inside are the system's programs, read-only; the project, at its own path; an empty /tmp; no network, no other process,
+no variable, no home. Moot's own home is covered even if it lies in the project.
 """
 
 import os
@@ -73,7 +73,7 @@ class Wrapped(Struct, frozen=True):
 
 
 class Sandbox(Struct, frozen=True):
-    """bubblewrap as it is here. Where `why_off` says something, there is no wall and nothing may run."""
+    """bubblewrap as it is here. If `why_off` is not empty, there is no sandbox and nothing may run."""
 
     bwrap: str = ""
     options: frozenset[str] = frozenset()
@@ -83,21 +83,23 @@ class Sandbox(Struct, frozen=True):
     @classmethod
     def find(cls, path: str | None = None) -> "Sandbox":
         """Look on PATH (or on `path`) and try it once; the answer is remembered for the life of the process."""
-        looked = os.environ.get("PATH", os.defpath) if path is None else path
-        return _tried(shutil.which("bwrap", path=looked))
+        search_path = os.environ.get("PATH", os.defpath) if path is None else path
+        return _probe(shutil.which("bwrap", path=search_path))
 
     def wrap(self, argv: Sequence[str], shown: ShownFiles, processes: int) -> Wrapped:
         """The command that runs `argv`, whose first word is an absolute path, inside."""
         fds: list[int] = []
-        flags = [*self._separated(), *_view(shown, self._sized(shown.scratch_bytes), fds)]
+        flags = [*self._isolation(), *_view(shown, self._size_option(shown.scratch_bytes), fds)]
         flags += ["--chdir", str(shown.cwd)]
-        if (barred := seccomp_filter()) is not None:
-            flags += ["--seccomp", _held(barred, fds)]
+        if (filter_program := seccomp_filter()) is not None:
+            flags += ["--seccomp", _memory_file(filter_program, fds)]
         # Not on the command line, which a program inside could read: the flags name what is hidden.
-        listed = _held(b"".join(os.fsencode(flag) + b"\0" for flag in flags), fds)
-        return Wrapped((self.bwrap, "--args", listed, "--", *_few(processes), *argv), tuple(fds))
+        options_file = _memory_file(b"".join(os.fsencode(flag) + b"\0" for flag in flags), fds)
+        return Wrapped(
+            (self.bwrap, "--args", options_file, "--", *_process_limit(processes), *argv), tuple(fds)
+        )
 
-    def _separated(self) -> Iterator[str]:
+    def _isolation(self) -> Iterator[str]:
         """Own namespaces of every kind, no privilege, no way to gain any, and an end with ours."""
         yield from ("--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv")
         yield from ("--cap-drop", "ALL", "--hostname", "sandbox")
@@ -107,7 +109,7 @@ class Sandbox(Struct, frozen=True):
         for name, value in environment("/tmp").items():
             yield from ("--setenv", name, value)
 
-    def _sized(self, size: int) -> tuple[str, ...]:
+    def _size_option(self, size: int) -> tuple[str, ...]:
         return ("--size", str(size)) if "--size" in self.options else ()
 
 
@@ -156,8 +158,8 @@ def _view(shown: ShownFiles, sized: tuple[str, ...], fds: list[int]) -> Iterator
         yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
     user, group = os.getuid() or _ORDINARY_USER, os.getgid() or _ORDINARY_USER
     passwd = f"agent:x:{user}:{group}:agent:/tmp:/bin/false\n"
-    yield from ("--ro-bind-data", _held(passwd.encode(), fds), "/etc/passwd")
-    yield from ("--ro-bind-data", _held(f"agent:x:{group}:\n".encode(), fds), "/etc/group")
+    yield from ("--ro-bind-data", _memory_file(passwd.encode(), fds), "/etc/passwd")
+    yield from ("--ro-bind-data", _memory_file(f"agent:x:{group}:\n".encode(), fds), "/etc/group")
     yield from _proc()
     shared = ("--size", str(_SHARED_MEMORY)) if sized else ()
     yield from ("--dev", "/dev", *shared, "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
@@ -204,15 +206,15 @@ def _cover(paths: Sequence[Path], root: Path, bind: str) -> Iterator[str]:
             yield from ("--ro-bind", str(_NOTHING), str(path))
 
 
-def _few(processes: int) -> tuple[str, ...]:
-    """Set inside, where only what runs inside is counted; older kernels count all of the user's processes."""
+def _process_limit(processes: int) -> tuple[str, ...]:
+    """Set inside the sandbox, where newer kernels count only its own processes; older ones count all of the user's."""
     prlimit = shutil.which("prlimit", path=PATH)
     kernel = tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
     return (prlimit, f"--nproc={processes}:{processes}", "--") if prlimit and kernel >= _COUNTS_INSIDE else ()
 
 
-def _held(content: bytes, fds: list[int]) -> str:
-    """A file that exists only as a descriptor; its number."""
+def _memory_file(content: bytes, fds: list[int]) -> str:
+    """Write a file that exists only in memory. Returns its descriptor."""
     fd = os.memfd_create("moot")
     fds.append(fd)
     os.write(fd, content)
@@ -221,7 +223,7 @@ def _held(content: bytes, fds: list[int]) -> str:
 
 
 @lru_cache(maxsize=8)
-def _tried(bwrap: str | None) -> Sandbox:
+def _probe(bwrap: str | None) -> Sandbox:
     if bwrap is None:
         return Sandbox(why_off=f"bubblewrap (bwrap) is not installed. {INSTALL}")
     try:
