@@ -8,7 +8,7 @@ import pytest
 from moot.model.event import Event, EventType
 from moot.model.ids import ConversationId
 from moot.ports import RESET
-from tests.contract.log.places import Place, handed, ids
+from tests.contract.log.places import KafkaPlace, Place, handed, ids
 from tests.support.waiting import PATIENCE
 
 HERE, THERE = ConversationId("here"), ConversationId("there")
@@ -144,7 +144,11 @@ async def test_what_was_forgotten_before_it_was_taken_in_resets_who_followed(pla
     await place.store.forget_events(before=place.clock.now() - 50)
     await place.log.catch_up()
     first, second = await handed(follower, 2)
-    assert (first.type, first.body, second.id) == (RESET, {"after": gone[-1]}, young[0])
+    if isinstance(place, KafkaPlace) and first.type is not RESET:
+        # Kafka told of them by itself before they were forgotten: they were taken in, and nothing was missed.
+        assert [first.id, second.id] == gone
+    else:
+        assert (first.type, first.body, second.id) == (RESET, {"after": gone[-1]}, young[0])
 
 
 async def test_an_event_that_becomes_visible_late_is_not_skipped(shared: Place) -> None:
