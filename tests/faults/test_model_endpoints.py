@@ -72,7 +72,6 @@ BROKEN = [
 ]
 
 
-@pytest.mark.alone
 @pytest.mark.req("P-03")
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize(("answer", "kind", "attempts"), BROKEN, ids=lambda v: getattr(v, "fault", None))
