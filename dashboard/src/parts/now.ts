@@ -91,8 +91,10 @@ export function useFreshNow(): void {
   });
 }
 
-export const keyOf = (row: NowRow): string =>
-  [row.what, row.agent, row.conversation_id, row.turn, row.decision?.id].join(' ');
+export const keyOf = (row: NowRow): string => {
+  const when = row.what === 'quarantine' ? row.since : '';
+  return [row.what, row.agent, row.conversation_id, row.turn, row.decision?.id, when].join(' ');
+};
 
 export const needing = (now: NowAnswer | undefined): NowRow[] =>
   (now?.needs_you ?? []).filter((row) => row.what !== 'unread');
