@@ -75,7 +75,9 @@ function Chains({ report, act }: { report: BrakeReport; act: Act }) {
               {stopped && (
                 <>
                   <span className="chip">{words.limits.stopped}</span>
-                  <span className="muted small">{String(chain.stopped ?? '')}</span>
+                  <span className="muted small">
+                    {brakes[chain.id]?.reason || words.refusals.rules[chain.stopped ?? ''] || chain.stopped}
+                  </span>
                   <span className="grow" />
                   <button
                     type="button"
