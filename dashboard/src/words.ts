@@ -214,6 +214,7 @@ export const words = {
       mention_only: 'mention only: nobody joins unasked',
       round_robin: 'round robin: everybody in turn',
     } as Record<string, string>,
+    strategyAndCap: (strategy = '', cap = 0) => `${strategy.replaceAll('_', ' ')} · cap ${cap}`,
     archive: 'Archive',
     rename: 'Name',
     edited: 'edited',

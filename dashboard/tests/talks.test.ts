@@ -27,6 +27,9 @@ describe('a line of the hub', () => {
     expect(lineIn(tasks, '[the task t01m7abcd of gendry was cancelled by karl]')).toBe(
       'the task “Find the leak” of gendry was cancelled by karl',
     );
+    expect(lineIn(tasks, 'arya delegated task t01m7abcd to gendry')).toBe(
+      'arya delegated task “Find the leak” to gendry',
+    );
     expect(lineIn({}, '[gendry finished the task t01m7abcd]')).toBe('gendry finished the task');
     expect(taskTitle({ task: 'x'.repeat(80) })).toBe(`“${'x'.repeat(60)}…”`);
   });

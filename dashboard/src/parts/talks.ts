@@ -45,7 +45,7 @@ export const plainLine = (text: string): string => text.replace(/^\[(.*)\]$/s, '
 
 /** The task that a line of the hub speaks of, with what is said before and after its id. */
 export function taskIn(line: string): { before: string; id: string; after: string } | null {
-  const found = /^(.*\bthe task) (t[0-9a-z]{6,})\b(.*)$/is.exec(line);
+  const found = /^(.*\btask) (t[0-9a-z]{6,})\b(.*)$/is.exec(line);
   return found ? { before: found[1] ?? '', id: found[2] ?? '', after: found[3] ?? '' } : null;
 }
 

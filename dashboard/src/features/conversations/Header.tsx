@@ -98,11 +98,7 @@ export function Header({ id, onDetails }: { id: string; onDetails: () => void })
           </h1>
         </div>
         <div className="conversation__facts">
-          {conversation.kind === 'group' && (
-            <span>
-              {strategy} · cap {cap}
-            </span>
-          )}
+          {conversation.kind === 'group' && <span>{words.chat.strategyAndCap(strategy, cap)}</span>}
           {chain && (
             <>
               <Meter label="turns" used={chain.round ?? 0} max={chain.max_round ?? cap ?? 3} />

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { at, errorText, get } from '@/api/client';
 import type { AuditEntry } from '@/api/shapes';
 import { useLive } from '@/live/hooks';
+import { HubLine } from '@/parts/chat/HubLine';
 import { Empty, ErrorNotice } from '@/parts/Page';
 import { refusalText } from '@/parts/refusals';
 import { fullTime } from '@/parts/time';
@@ -88,7 +89,7 @@ export function AuditLog({ wanted, onAll }: { wanted: Wanted; onAll: () => void 
               <td className="small timeline__time">{fullTime(entry.at)}</td>
               <td>
                 {REFUSED.test(entry.act) && <span aria-hidden="true">✕ </span>}
-                {said(entry)}
+                <HubLine text={said(entry)} />
               </td>
               <td className="timeline__wide">{entry.door}</td>
               <td className="mono small timeline__wide" title={entry.hash}>

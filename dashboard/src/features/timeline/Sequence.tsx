@@ -1,5 +1,5 @@
 /** One lane per participant: dots for messages, bars for thinking, arrows to whom they were for. */
-import { useMemo } from 'react';
+import { type CSSProperties, useMemo } from 'react';
 import type { Message, Turn } from '@/api/shapes';
 import { Mark, Name } from '@/parts/Mark';
 import { Empty } from '@/parts/Page';
@@ -48,7 +48,7 @@ export function Sequence({ messages, turns }: { messages: Message[]; turns: Turn
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
     <div className="table-scroll" tabIndex={0}>
-      <table className="grid lanes">
+      <table className="grid lanes" style={{ '--lanes': lanes.length } as CSSProperties}>
         <caption className="visually-hidden">{words.timeline.sequenceOf}</caption>
         <thead>
           <tr>
