@@ -80,7 +80,9 @@ async def test_a_wait_is_told_once_and_the_message_says_later_that_it_is_over(
     await look(stage)
     assert await notices(stage, chat) == [told], "not again, whoever runs the bridge"
     await stage.hub.host([player("critic")])
-    [ended] = await until(lambda: look_for(stage, chat), lambda posts: posts[0].text.startswith("✓"))
+    [ended] = await until(
+        lambda: after(clock, look_for(stage, chat)), lambda posts: posts[0].text.startswith("✓")
+    )
     assert ended.id == told.id, "the same message"
     assert ended.text.startswith("✓ No longer waiting; it took ")
     await stage.quiet()
