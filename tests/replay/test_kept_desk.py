@@ -11,16 +11,16 @@ from msgspec import structs
 
 from moot.model.change import Change, JoinTurn, PutConversation, PutMember, PutParticipant, PutTurn
 from moot.model.conversation import ConversationKind, Member
-from moot.model.ids import RootId, TurnId
+from moot.model.ids import ParticipantId, RootId, TurnId
 from moot.model.participant import Kind, Participant
 from moot.model.turn import Call, RuleName, Turn, TurnState
 from moot.ports import Scope
+from moot.stores import kept_desk
 from moot.stores.desk import Desk, Dirty, chains_of
 from moot.stores.fold import fold
-from moot.stores.sqlite import kept_desk
+from moot.stores.kept_desk import KeptDesk
 from moot.stores.sqlite import load as loader
 from moot.stores.sqlite.engine import SqliteEngine
-from moot.stores.sqlite.kept_desk import KeptDesk
 from tests.contract.store.samples import TURN
 from tests.contract.store.verbs import conversation, said
 from tests.replay.test_invariants import History, histories, setups, times
@@ -213,4 +213,15 @@ def test_a_question_that_changes_while_it_waits_keeps_its_place(tmp_path: Path) 
     given_up = structs.replace(turns[0], calls=(structs.replace(turns[0].calls[0], awaited=5.0),))
     desk = batch(engine, JoinTurn(given_up), scope=Scope(conversations=(PAIR.id,)))
     assert desk.asks(PAIR.id).all() == [given_up, *turns[1:3]]
+    engine.close()
+
+
+def test_a_question_whose_turn_has_come_stands_where_a_fresh_desk_has_it(tmp_path: Path) -> None:
+    engine = SqliteEngine.open(tmp_path)
+    waits = structs.replace(queue(1)[0], agent=ParticipantId("b"))
+    on_the_floor = structs.replace(TURN, id=TurnId(5), conversation=PAIR.id, round=0, state=TurnState.READY)
+    batch(engine, PutConversation(PAIR), PutTurn(waits), PutTurn(on_the_floor))
+    here = Scope(conversations=(PAIR.id,))
+    desk = batch(engine, PutTurn(structs.replace(waits, state=TurnState.READY)), scope=here)
+    assert [turn.id for turn in desk.turns(PAIR.id).values()] == [waits.id, on_the_floor.id]
     engine.close()

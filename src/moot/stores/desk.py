@@ -4,7 +4,7 @@ A batch loads the scopes of all its commands at once; from then on the desk is t
 folded into it, so the next command in the batch sees it; at the end the dirty rows are written once.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Collection, Iterable, Set
 from typing import Any
 
 from moot.model.chain import Pair, Root
@@ -25,6 +25,21 @@ NO_TURNS: dict[ParticipantId, Turn] = {}
 NO_ASKS = Asks()
 NO_ROUNDS: dict[int, Round] = {}
 NO_MESSAGES: Set[int] = frozenset()
+KEPT = (
+    "conversations",
+    "dropped_conversations",
+    "dropped_hosts",
+    "dropped_members",
+    "hosts",
+    "members",
+    "pairs",
+    "participants",
+    "quotas",
+    "roots",
+    "rounds",
+    "turns",
+)
+"""The parts of what a batch writes that belong to a kept desk (kept_desk.py)."""
 
 
 class Dirty:
@@ -100,6 +115,10 @@ class Dirty:
                 left = {key: table.remnant(one) for key, one in gone.items()} if table.remnant else {}
                 self.records[table.name] = {key: put[key] for key in put.keys() - gone.keys()} | left
 
+    def changes_kept(self) -> bool:
+        """Whether anything is written that a desk keeps from one batch to the next."""
+        return any(getattr(self, name) for name in KEPT)
+
     def commit(self, follows: int | None = None, *, alone: bool = False) -> Commit:
         """What listeners get once it is written; `alone`: nobody else has written since the commit before."""
         revised = [message for message, _ in self.revisions]
@@ -125,6 +144,8 @@ class Desk:
         self.alone = False
         """It is known that nobody else has written since the last commit."""
         self.conversations: dict[ConversationId, Conversation] = {}
+        self.new_conversations: set[ConversationId] = set()
+        """Ids that were given to conversations of this batch."""
         self.refs: dict[str, ConversationId] = {}
         """Names and keys of conversations that are not archived, and ids of all."""
         self.members_of: dict[ConversationId, dict[ParticipantId, Member]] = {}
@@ -176,9 +197,19 @@ class Desk:
         if turn.conversation in self.asks_of:
             self.asks_of[turn.conversation].drop(turn.id)
         if turn.state in OPEN:
+            is_behind = turn.agent not in open_ones and bool(open_ones)
             open_ones[turn.agent] = turn
+            if is_behind:
+                self._sort(open_ones)
         elif turn.agent in open_ones and open_ones[turn.agent].id == turn.id:
             del open_ones[turn.agent]
+
+    def _sort(self, turns: dict[ParticipantId, Turn]) -> None:
+        """A question that has waited may be older than turns that came on the floor before it."""
+        ordered = sorted(turns.items(), key=lambda item: item[1].id)
+        if list(turns) != [agent for agent, _ in ordered]:
+            turns.clear()
+            turns.update(ordered)
 
     # --- what verbs see --------------------------------------------------------------------------------
 
@@ -263,25 +294,31 @@ class Desk:
         self.next_turn += 1
         return TurnId(given)
 
+    def note_new(self, conversation: ConversationId) -> ConversationId:
+        self.new_conversations.add(conversation)
+        return conversation
+
     def event_id(self) -> int:
         given = self.last_event = self.next_event
         self.next_event += 1
         return given
 
 
-def chains_of(desk: Desk) -> set[RootId]:
-    """Every chain that a decision about what the desk holds may charge. Engines load them last."""
+def chains_of(desk: Desk, rooms: Collection[ConversationId] | None = None) -> set[RootId]:
+    """Every chain that a decision about what the desk holds, or about some of its rooms, may charge. Engines load them
+    last."""
+    here = desk.conversations.keys() if rooms is None else rooms
     roots: set[RootId] = set()
     for turn in desk.turns_by_id.values():
-        if turn.state in OPEN:
+        if turn.state in OPEN and (rooms is None or turn.conversation in rooms):
             roots.update((turn.root, *turn.charged, *[call.root for call in turn.calls]))
-    for where, rounds in desk.rounds_of.items():
-        for round_ in rounds.values():
+    for where in here:
+        for round_ in desk.rounds(where).values():
             calls = (*round_.pending, *round_.blocked)
             roots.update((round_.root, RootId(address(where, round_.shared_human))))
             roots.update([call.root for call in calls])
             roots.update([utterance.root for utterance in round_.utterances])
-    for conversation in desk.conversations.values():
+    for conversation in [desk.conversations[where] for where in here]:
         roots.add(RootId(address(conversation.id, conversation.last_human)))
         roots.update([call.root for call in conversation.blocked])
     roots.update([RootId(quota.last_root) for quota in desk.quotas.values()])

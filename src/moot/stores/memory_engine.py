@@ -262,3 +262,24 @@ class MemoryEngine:
             shelf.rounds, shelf.summaries,
         ):  # fmt: skip
             by_conversation.pop(where, None)
+
+
+STEP = 7
+
+
+class SteppedDesk(Desk):
+    """Gives ids with gaps between them, as a sequence does that several writers draw from."""
+
+    def turn_id(self) -> TurnId:
+        self.next_turn += STEP
+        return super().turn_id()
+
+    def event_id(self) -> int:
+        self.next_event += STEP
+        return super().event_id()
+
+
+class SteppedEngine(MemoryEngine):
+    """For tests: never gives out two consecutive ids. Ships in `moot.testing`."""
+
+    desk = SteppedDesk

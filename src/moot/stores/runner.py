@@ -100,7 +100,9 @@ class Source:
         """Whether events also go to an external log."""
 
     def moment(self, desk: Desk) -> Moment:
-        return Moment(round(self.now(), 6), self.terms, desk.turn_id, self.conversation_id)
+        return Moment(
+            round(self.now(), 6), self.terms, desk.turn_id, lambda: desk.note_new(self.conversation_id())
+        )
 
 
 def decided(desk: Desk, jobs: list[Job], source: Source) -> Dirty:

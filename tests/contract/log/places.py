@@ -23,12 +23,11 @@ from moot.model.participant import Kind, Participant
 from moot.ports import EventReads, Follower, HomeStore, Log, Scope
 from moot.stores.desk import Desk
 from moot.stores.ids import ConversationIds
-from moot.stores.memory_engine import MemoryEngine, Shelf
+from moot.stores.memory_engine import STEP, MemoryEngine, Shelf, SteppedEngine
 from moot.stores.postgres.address import address_of
 from moot.stores.postgres.store import PostgresStore
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
-from moot.stores.stepped_engine import STEP, SteppedEngine
 from moot.testing import ManualClock, MemoryStore
 from tests.contract.store.verbs import conversation, do, put
 from tests.support.kafka import broker, fresh_prefix

@@ -25,12 +25,11 @@ from moot.ports import (
 )
 from moot.stores.async_memory import AsyncMemoryStore
 from moot.stores.ids import ConversationIds
-from moot.stores.memory_engine import Shelf
+from moot.stores.memory_engine import Shelf, SteppedEngine
 from moot.stores.postgres.address import address_of
 from moot.stores.postgres.store import PostgresStore
 from moot.stores.runner import Source
 from moot.stores.sqlite.store import SqliteStore
-from moot.stores.stepped_engine import SteppedEngine
 from moot.testing import ManualClock, MemoryStore
 from tests.support.postgres import empty_database
 

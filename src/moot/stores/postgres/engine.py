@@ -1,6 +1,6 @@
 """The engine over a PostgreSQL server: a transaction per batch, locks in a fixed order, dirty rows written once.
 
-Above: the asynchronous runner. Below: load.py locks and fills the desk, seen_rows.py knows what others may have
+Above: the asynchronous runner. Below: batch/ locks and fills the desk and knows what others may have
 changed, server.py reconnects, trouble.py translates errors. Not here: reading for doors and people.
 """
 
@@ -14,7 +14,6 @@ import asyncpg
 
 from moot.errors import MootError, StoreUnwritable
 from moot.failpoints import failpoint
-from moot.model.event import Event
 from moot.model.message import Message
 from moot.model.records.link import LINKS
 from moot.model.records.tables import TABLES
@@ -23,9 +22,10 @@ from moot.stores import rows
 from moot.stores.async_runner import TryAgain
 from moot.stores.desk import Desk, Dirty
 from moot.stores.postgres import migrate
-from moot.stores.postgres.load import MAX_IDS, LockedLoad, NumberedDesk
+from moot.stores.postgres.batch.load import LockedLoad
+from moot.stores.postgres.batch.numbered_desk import MAX_IDS, NumberedDesk
+from moot.stores.postgres.batch.seen_rows import unguarded
 from moot.stores.postgres.search import searchable
-from moot.stores.postgres.seen_rows import unguarded
 from moot.stores.postgres.server import Connection, Server, lock_number
 from moot.stores.postgres.statements import LOAD, LOCK, READ, RECORDS, WRITE, by_keys
 from moot.stores.postgres.trouble import (
@@ -62,8 +62,8 @@ class PostgresEngine:
         self._place = server.address.shown
         self._loading = LockedLoad(self._place, server.address.schema)
         self._desk: NumberedDesk | None = None
-        self._events: list[Event] = []
-        """The events of the batch under way."""
+        self._dirty = Dirty()
+        """What the batch under way writes."""
         self._runs = 0
         self._is_rerun = False
         self._in_transaction = False
@@ -75,6 +75,8 @@ class PostgresEngine:
         try:
             await server.check(connection)
             await migrate.bring_up(server, connection)
+            with moot_errors(server.address.shown):
+                await connection.execute(WRITE.forget_writers)
         except BaseException:  # nothing may stay open
             await connection.close()
             raise
@@ -86,7 +88,7 @@ class PostgresEngine:
         if not self._is_rerun:
             self._forget_batch()
         self._is_rerun = False
-        self._events = []
+        self._dirty = Dirty()
         connection = await self._connect()
         with write_errors(self._place):
             self._in_transaction = True
@@ -104,10 +106,14 @@ class PostgresEngine:
                 await self._open_connection.execute("COMMIT")
         except OUT_OF_REACH as error:
             await self._settle(error)
+        else:
+            assert self._desk is not None
+            self._loading.keep(self._desk, self._dirty)
         self._in_transaction = False
 
     async def rollback(self) -> None:
         """Undo the batch; harmless if there is nothing to undo."""
+        self._loading.forget()
         connection, in_transaction, self._in_transaction = self._connection, self._in_transaction, False
         if connection is None or not in_transaction:
             return
@@ -118,8 +124,7 @@ class PostgresEngine:
 
     def _forget_batch(self) -> None:
         self._runs = 0
-        self._loading.also.clear()
-        self._loading.in_full.clear()
+        self._loading.demands.clear()
 
     async def again(self, reason: TryAgain) -> None:
         """Run the batch again: another hub was faster, or more must be loaded. Bounded, with a random pause."""
@@ -138,6 +143,8 @@ class PostgresEngine:
 
     async def close(self) -> None:
         if self._connection is not None:
+            with suppress(*OUT_OF_REACH, asyncpg.PostgresError):
+                await self._connection.execute(WRITE.forget_writer)
             with suppress(*OUT_OF_REACH):
                 await self._connection.close(timeout=5)
             self._connection = None
@@ -169,6 +176,7 @@ class PostgresEngine:
         return connection
 
     def _lose(self) -> None:
+        self._loading.forget()
         if self._connection is not None:
             self._connection.terminate()
         self._connection = None
@@ -205,17 +213,17 @@ class PostgresEngine:
             return "aborted"
         if status != "committed" or not restarted:
             return status or "unknown"
-        if self._desk is None or not self._events:
+        if self._desk is None or not self._dirty.events:
             return "unknown"
         first = self._desk.first
         stored = rows.EVENTS.many(await connection.fetchval(READ.events_of, first, first + MAX_IDS))
-        return "committed" if stored == self._events else "aborted"
+        return "committed" if stored == self._dirty.events else "aborted"
 
     # --- writing -----------------------------------------------------------------------------------------
 
     async def write(self, dirty: Dirty) -> None:
         assert self._desk is not None
-        self._events = dirty.events
+        self._dirty = dirty
         if max(len(dirty.events), len(dirty.messages), len(dirty.turns)) >= MAX_IDS:
             raise BadRow(f"more than {MAX_IDS - 1} events, turns or messages in one transaction")
         with write_errors(self._place):
@@ -321,12 +329,14 @@ class PostgresEngine:
             one for where, one in dirty.conversations.items() if where not in dirty.whole_conversations
         ]
         turns = [turn for number, turn in dirty.turns.items() if number not in dirty.whole_turns]
-        if conversations or turns or dirty.events:
+        changes_kept = dirty.changes_kept()
+        if changes_kept or dirty.events:
             await self._open_connection.execute(
                 WRITE.talk,
                 *columns(map(rows.TALK, conversations), 9),
                 *columns(map(rows.CALLING, turns), 4),
                 *columns(map(rows.EVENTS.row, dirty.events), 8),
+                changes_kept,
             )
 
     async def _people(self, dirty: Dirty) -> None:

@@ -64,7 +64,7 @@ def storable(names: Sequence[str]) -> list[str]:
 
 
 def is_storable(name: str) -> bool:
-    return "\0" not in name and not any("\ud800" <= letter <= "\udfff" for letter in name)
+    return "\0" not in name and (name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name))
 
 
 def _micros(moment: float | None, otherwise: int) -> int:

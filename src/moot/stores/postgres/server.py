@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
+from uuid import uuid4
 
 import asyncpg
 
@@ -73,11 +74,18 @@ def application_name(schema: str) -> str:
     return f"moot {schema}"[:63]
 
 
+BY_INDEX = {"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+"""Every row that a batch loads has an index. A plan that the server made while a table was empty, and keeps, would read
+all of it until somebody gathers statistics."""
+
+
 class Server:
     """A database, and the pause before it may be reached again."""
 
     def __init__(self, address: Address, clock: Callable[[], float] = time.monotonic) -> None:
         self.address = address
+        self.writer = uuid4().hex
+        """The row of `writers` in which this process notes what it has written."""
         self._clock = clock
         self._pause = FIRST_PAUSE_SECONDS
         self._not_before = 0.0
@@ -92,9 +100,8 @@ class Server:
         settings = {**SETTINGS, "search_path": schema, "application_name": application_name(schema)}
         if writes:
             settings["moot.writers"] = str(lock_number(schema, "write"))
-            settings["enable_seqscan"] = (
-                "off"  # every row a batch loads has an index, even before statistics exist
-            )
+            settings["moot.writer"] = self.writer
+            settings.update(BY_INDEX)
         with connect_errors(self.address.shown):
             connection = await asyncpg.connect(
                 self.address.dsn,

@@ -25,19 +25,19 @@ def _tokeniser() -> Any:
 
 def words(text: str) -> list[str]:
     """The words of a text, in order."""
-    tokens = _tokeniser()(
+    found: list[str] = _tokeniser()(
         text.encode("utf-8", "replace"),
         apsw.FTS5_TOKENIZE_DOCUMENT,
         None,
         include_offsets=False,
         include_colocated=False,
     )
-    return [_short(word) for word in tokens]
+    if max(map(len, found), default=0) <= MAX_WORD_CHARACTERS:
+        return found
+    return [word if len(word) <= MAX_WORD_CHARACTERS else _short(word) for word in found]
 
 
 def _short(word: str) -> str:
-    if len(word) <= MAX_WORD_CHARACTERS:
-        return word
     return f"{word[:8]}#{hashlib.sha256(word.encode()).hexdigest()}"
 
 

@@ -17,10 +17,10 @@ from moot.model.records.link import LINKS
 from moot.ports import Scope
 from moot.stores import rows
 from moot.stores.desk import Desk, Dirty
+from moot.stores.kept_desk import KeptDesk
 from moot.stores.sqlite.file import database, migrate
 from moot.stores.sqlite.file.lock import OpenMark, WriterLock
 from moot.stores.sqlite.file.untrusted import OpenFiles
-from moot.stores.sqlite.kept_desk import KeptDesk
 from moot.stores.sqlite.load import Loading
 from moot.stores.sqlite.statements import RECORDS, SEARCH, WRITE
 from moot.stores.sqlite.trouble import damaged, moot_errors, write_errors

@@ -20,7 +20,7 @@ from moot.rules.floor.asks import Asks
 from moot.rules.graph import NO_LINKS, Graph
 from moot.stores import rows
 from moot.stores.desk import NO_ASKS, Desk
-from moot.stores.sqlite.kept_desk import KeptDesk
+from moot.stores.kept_desk import KeptDesk
 from moot.stores.sqlite.statements import LOAD, READ, query_for
 from moot.stores.sqlite.trouble import damaged, moot_errors
 from moot.stores.wanted import Wanted

@@ -1,4 +1,5 @@
--- What a batch loads onto its desk: one statement before the locks, one behind them, one for what both have brought.
+-- What a batch loads onto its desk: one statement before the locks, one behind them, one for what both have brought. Where the
+-- desk of the last batch has everything, one statement behind the locks says whether it still holds.
 
 -- name: resolve
 -- The conversations that commands mean ($1 ids or names, $2 names, $3 turns, $4 whose running turns), with those in which the
@@ -58,7 +59,23 @@ SELECT
           AND coalesce(p.metadata::json ->> 'deleted', '0') IN ('0', 'false')
         ORDER BY p.seq DESC LIMIT w.most
     ) b)::text AS by_people,
-    (SELECT value FROM counters WHERE name = 'links') AS links;
+    (SELECT value FROM counters WHERE name = 'links') AS links,
+    others_wrote() AS others;
+
+-- name: kept
+-- For a desk that has everything but what only this batch asks for: messages by address $1 $2, by author and key $3 $4. The rest
+-- as in `desk` and in `chains`.
+SELECT
+    (SELECT string_agg(m.shape, ',') FROM unnest($1::text[], $2::bigint[]) w(conversation, seq) JOIN message_shape m
+     ON m.conversation = w.conversation AND m.seq = w.seq) AS messages,
+    (SELECT string_agg(m.shape, ',') FROM unnest($3::text[], $4::text[]) w(sender, key) JOIN message_shape m
+     ON m.sender = w.sender AND m.key = w.key AND m.key <> '') AS keyed,
+    (SELECT value FROM counters WHERE name = 'links') AS links,
+    others_wrote() AS others,
+    pg_current_xact_id()::text AS xid,
+    pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
+    (SELECT greatest((SELECT max(id) FROM events), value) FROM counters WHERE name = 'horizon') AS newest,
+    pg_current_xact_id()::text::bigint + (SELECT value FROM counters WHERE name = 'base') AS number;
 
 -- name: queues
 -- How many open turns there are in conversations of which not all were laid out.

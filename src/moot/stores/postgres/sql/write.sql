@@ -146,7 +146,8 @@ INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id) VALUES (
 
 -- name: talk
 -- What nearly every batch writes, in one round trip: conversations in which there was talk ($1 to $9), turns that another message
--- joined ($10 to $13), both otherwise as they were, and what happened ($14 to $21).
+-- joined ($10 to $13), both otherwise as they were, and what happened ($14 to $21). $22: other hubs have to load again what they
+-- keep.
 WITH talked AS (
     UPDATE conversations c SET
         updated_us = w.updated_us, next_seq = w.next_seq, chain = w.chain, chain_length = w.chain_length,
@@ -158,6 +159,9 @@ WITH talked AS (
     UPDATE turns t SET duty = w.duty, reason = w.reason, calls = w.calls
     FROM unnest($10::bigint[], $11::text[], $12::text[], $13::text[]) w(id, duty, reason, calls)
     WHERE t.id = w.id
+), noted AS (
+    INSERT INTO writers (id, number) SELECT current_setting('moot.writer'), pg_current_xact_id()::text::bigint WHERE $22::bool
+    ON CONFLICT (id) DO UPDATE SET number = excluded.number, at = now()
 )
 INSERT INTO events (type, at_us, conversation, by, seq, turn, body, id)
 SELECT * FROM unnest(
@@ -210,3 +214,11 @@ WITH
     ),
     bridge_posts_gone AS (DELETE FROM bridge_posts WHERE conversation = ANY($1::text[]))
 DELETE FROM conversations WHERE id = ANY($1::text[]);
+
+-- name: forget_writer
+-- One that closes.
+DELETE FROM writers WHERE id = current_setting('moot.writer');
+
+-- name: forget_writers
+-- Those that did not close, a day later.
+DELETE FROM writers WHERE at < now() - interval '1 day';
