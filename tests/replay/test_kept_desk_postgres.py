@@ -5,28 +5,37 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import asyncpg
 import pytest
 from hypothesis import given, settings
+from msgspec import structs
 
-from moot.flow import create, enrol, pause, post
+from moot.flow import configure, create, enrol, pause, post
 from moot.flow.enrol import Newcomer
-from moot.model.ids import ConversationId, ParticipantId
+from moot.model.change import Change, Decision, PutConversation, PutMember, PutParticipant, PutTurn, TalkIn
+from moot.model.ids import ConversationId, ParticipantId, RootId
 from moot.model.limits import Terms
 from moot.model.participant import Kind
+from moot.model.turn import TurnState
 from moot.ports import Scope
 from moot.stores import kept_desk
-from moot.stores.desk import chains_of
+from moot.stores.desk import Dirty, chains_of
+from moot.stores.fold import fold
 from moot.stores.ids import ConversationIds
 from moot.stores.postgres.address import address_of
 from moot.stores.postgres.batch.load import LockedLoad
-from moot.stores.postgres.batch.numbered_desk import NumberedDesk
+from moot.stores.postgres.batch.numbered_desk import Demanded, NumberedDesk
+from moot.stores.postgres.engine import PostgresEngine
+from moot.stores.postgres.server import Server
 from moot.stores.postgres.store import PostgresStore
 from moot.stores.runner import Source
 from tests.replay.test_invariants import History, histories, setups, times
-from tests.replay.test_kept_desk import assert_same
+from tests.replay.test_kept_desk import MEMBER, NOTHING, ROOM, RUNNING, SEAT, assert_same
+from tests.replay.test_work import act_out, playing, policies
+from tests.replay.test_work import histories as work_histories
 from tests.support.history import Player, Setup
 from tests.support.postgres import empty_database
 
@@ -76,6 +85,18 @@ def test_a_desk_kept_on_postgresql_holds_what_a_fresh_one_would(
             player.close()
 
 
+@settings(max_examples=times(0.1))
+@given(policy=policies, history=work_histories)
+@pytest.mark.timeout(900)
+def test_a_desk_kept_on_postgresql_holds_what_a_fresh_one_would_of_tasks(
+    policy: str, history: History
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        Compared().install(patch)
+        with playing(policy, "postgresql") as player:
+            act_out(player, history)
+
+
 class Two:
     """Two hubs on one database, and a conversation."""
 
@@ -117,6 +138,16 @@ async def test_a_desk_is_kept_until_another_hub_writes(two: Two) -> None:
     assert await two.say(two.ours) == 5
     assert not two.has_kept()
     await two.settle_in()
+
+
+async def test_what_a_hub_wrote_is_seen_when_it_has_closed(two: Two) -> None:
+    """Its row goes with it; that it wrote must not."""
+    await two.settle_in()
+    passing = await PostgresStore.open(address_of(two.url), Source(time.time, Terms(), ConversationIds()))
+    head = await two.say(passing)
+    await passing.close()
+    await two.ours.transact(configure, configure.Configure(USER, two.where, name="hall"))
+    assert await two.say(two.ours) > head
 
 
 async def test_hubs_that_write_in_turn_never_give_a_seq_twice(two: Two) -> None:
@@ -161,12 +192,67 @@ async def test_nothing_is_kept_of_a_batch_that_failed(two: Two, monkeypatch: pyt
     assert not two.has_kept()
 
 
+async def batch(engine: PostgresEngine, *changes: Change, scope: Scope = NOTHING) -> NumberedDesk:
+    await engine.begin()
+    desk, dirty = await engine.load([scope]), Dirty()
+    fold(desk, changes, dirty)
+    if dirty:
+        await engine.write(dirty)
+    await engine.commit()
+    assert isinstance(desk, NumberedDesk)
+    return desk
+
+
+async def test_members_who_have_changed_come_with_a_room_that_only_a_turn_names() -> None:
+    engine = await PostgresEngine.open(Server(address_of(await empty_database())))
+    seat = structs.replace(SEAT, conversation=ROOM.id)
+    ended = structs.replace(RUNNING, state=TurnState.SAID)
+    await batch(engine, PutConversation(ROOM), PutParticipant(MEMBER), PutMember(seat), PutTurn(ended))
+    here = Scope(conversations=(ROOM.id,))
+    await batch(engine, scope=here)
+    first = await batch(engine, scope=here)
+    await batch(
+        engine, PutParticipant(structs.replace(MEMBER, display="Asked")), scope=Scope(names=(MEMBER.id,))
+    )
+    desk = await batch(engine, scope=Scope(turns=(ended.id,)))
+    assert desk is first
+    assert desk.participants[MEMBER.id].display == "Asked"
+    await engine.close()
+
+
+async def test_a_room_on_the_desk_that_was_not_locked_is_not_written() -> None:
+    """The batch is run again with its lock."""
+    engine = await PostgresEngine.open(Server(address_of(await empty_database())))
+    await batch(engine, PutConversation(ROOM))
+    here = Scope(conversations=(ROOM.id,))
+    for _ in range(2):
+        await batch(engine, scope=here)
+    await engine.begin()
+    desk, dirty = await engine.load([NOTHING]), Dirty()
+    fold(desk, [TalkIn(structs.replace(ROOM, next_seq=9))], dirty)
+    with pytest.raises(Demanded, match="was not locked"):
+        await engine.write(dirty)
+    await engine.rollback()
+    assert engine._loading.demands.conversations == {ROOM.id}
+    await engine.close()
+
+
+async def test_a_decision_may_ask_for_many_chains_that_were_not_loaded(two: Two) -> None:
+    asked = [RootId(f"elsewhere:{n}") for n in range(20)]
+
+    def decide(command: None, seen: Any, at: Any) -> Decision[int]:
+        return Decision([], sum(seen.root(root) is None for root in asked))
+
+    verb: Any = SimpleNamespace(scope=lambda command: NOTHING, decide=decide)
+    assert await two.ours.transact(verb, None) == len(asked)
+
+
 async def test_a_writer_that_closes_leaves_no_row(two: Two) -> None:
     await two.say(two.theirs)
     await two.say(two.ours)
     address = address_of(two.url)
     connection = await asyncpg.connect(address.dsn, server_settings={"search_path": address.schema})
-    assert await connection.fetchval("SELECT count(*) FROM writers WHERE id <> ''") == 2
+    assert await connection.fetchval("SELECT count(*) FROM writers WHERE id NOT IN ('', '-')") == 2
     await two.theirs.close()
-    assert await connection.fetchval("SELECT count(*) FROM writers WHERE id <> ''") == 1
+    assert await connection.fetchval("SELECT count(*) FROM writers WHERE id NOT IN ('', '-')") == 1
     await connection.close()

@@ -13,6 +13,7 @@ from moot.model.event import Commit, Event
 from moot.model.ids import ConversationId, HostId, ParticipantId, RootId, TurnId, address
 from moot.model.message import Message, Revision, Summary
 from moot.model.participant import Host, Participant, Quota
+from moot.model.records.link import CHANNEL
 from moot.model.records.record import AnyTable, Key, Lookup, R, Shelves, Table
 from moot.model.round import Round
 from moot.model.turn import OPEN, Turn, TurnState
@@ -144,8 +145,8 @@ class Desk:
         self.alone = False
         """It is known that nobody else has written since the last commit."""
         self.conversations: dict[ConversationId, Conversation] = {}
-        self.new_conversations: set[ConversationId] = set()
-        """Ids that were given to conversations of this batch."""
+        self.new_serials: set[str] = set()
+        """Of the ids that this batch has given, to conversations and what stands beside them."""
         self.refs: dict[str, ConversationId] = {}
         """Names and keys of conversations that are not archived, and ids of all."""
         self.members_of: dict[ConversationId, dict[ParticipantId, Member]] = {}
@@ -295,13 +296,18 @@ class Desk:
         return TurnId(given)
 
     def note_new(self, conversation: ConversationId) -> ConversationId:
-        self.new_conversations.add(conversation)
+        self.new_serials.add(serial(conversation))
         return conversation
 
     def event_id(self) -> int:
         given = self.last_event = self.next_event
         self.next_event += 1
         return given
+
+
+def serial(conversation: str) -> str:
+    """What an id has in common with all that are made of it: those of a task, of a link and of its channel."""
+    return conversation.removeprefix(CHANNEL)[1:]
 
 
 def chains_of(desk: Desk, rooms: Collection[ConversationId] | None = None) -> set[RootId]:

@@ -38,7 +38,7 @@ from moot.model.ids import HostId
 from moot.model.participant import HUMAN
 from moot.model.records.link import LINKS, Link, LinkId
 from moot.model.records.tables import TABLES
-from moot.stores.desk import Desk, Dirty
+from moot.stores.desk import Desk, Dirty, serial
 
 
 def fold(desk: Desk, changes: Iterable[Change], dirty: Dirty) -> None:
@@ -52,6 +52,8 @@ def _put_conversation(desk: Desk, change: PutConversation, dirty: Dirty) -> None
     conversation = change.conversation
     where = conversation.id
     before = desk.conversations.get(where)
+    if before is None:
+        desk.new_serials.add(serial(where))
     if before is None or not conversation.found_like(before):
         for ref in (before.name, before.key) if before is not None else ():
             if desk.refs.get(ref) == where:

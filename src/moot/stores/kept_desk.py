@@ -12,7 +12,7 @@ from moot.model.chain import Root
 from moot.model.ids import ConversationId, ParticipantId, RootId, TurnId
 from moot.model.round import RoundState
 from moot.model.turn import OPEN, RUNNING, Turn
-from moot.stores.desk import NO_ASKS, Desk, Dirty
+from moot.stores.desk import NO_ASKS, Desk, Dirty, serial
 
 MAX_ROOMS = 1024
 MAX_ROWS = 20_000
@@ -80,7 +80,7 @@ class KeptDesk(Desk):
         where, _, seq = root.rpartition(":")
         head = self.rooms.get(ConversationId(where))
         if head is None:
-            return where in self.new_conversations
+            return serial(where) in self.new_serials
         return seq.isdecimal() and int(seq) >= head
 
     # --- between two batches -----------------------------------------------------------------------------
@@ -94,7 +94,7 @@ class KeptDesk(Desk):
         """After a commit: bring the desk to what a fresh one would hold. False: better clear it."""
         if dirty.hosts or dirty.dropped_hosts or dirty.dropped_conversations:
             return False
-        self.new_conversations.clear()
+        self.new_serials.clear()
         self.messages.clear()
         self.by_people.clear()
         self.keys.clear()

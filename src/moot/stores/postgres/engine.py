@@ -23,7 +23,7 @@ from moot.stores.async_runner import TryAgain
 from moot.stores.desk import Desk, Dirty
 from moot.stores.postgres import migrate
 from moot.stores.postgres.batch.load import LockedLoad
-from moot.stores.postgres.batch.numbered_desk import MAX_IDS, NumberedDesk
+from moot.stores.postgres.batch.numbered_desk import MAX_IDS, Demanded, NumberedDesk
 from moot.stores.postgres.batch.seen_rows import unguarded
 from moot.stores.postgres.search import searchable
 from moot.stores.postgres.server import Connection, Server, lock_number
@@ -40,6 +40,8 @@ from moot.stores.runner import BadRow
 
 MAX_RUNS = 8
 """Runs of one batch; after that its commands are refused as too contended."""
+MAX_DEMANDED = 64
+"""Further runs of a batch, each with something that a decision asked for and that was not loaded."""
 ALONE_FROM = 3
 """From this run on, the batch runs while nobody else writes."""
 BAD_FROM = 2
@@ -64,7 +66,7 @@ class PostgresEngine:
         self._desk: NumberedDesk | None = None
         self._dirty = Dirty()
         """What the batch under way writes."""
-        self._runs = 0
+        self._runs = self._demanded = 0
         self._is_rerun = False
         self._in_transaction = False
 
@@ -123,11 +125,15 @@ class PostgresEngine:
             self._lose()
 
     def _forget_batch(self) -> None:
-        self._runs = 0
-        self._loading.demands.clear()
+        self._runs = self._demanded = 0
+        self._loading.begin_batch()
 
     async def again(self, reason: TryAgain) -> None:
         """Run the batch again: another hub was faster, or more must be loaded. Bounded, with a random pause."""
+        if isinstance(reason, Demanded) and self._demanded < MAX_DEMANDED:
+            self._demanded += 1
+            self._is_rerun = True
+            return
         self._runs += 1
         if reason.bad_row and self._runs >= BAD_FROM:
             raise BadRow(str(reason)) from reason
@@ -227,6 +233,7 @@ class PostgresEngine:
         if max(len(dirty.events), len(dirty.messages), len(dirty.turns)) >= MAX_IDS:
             raise BadRow(f"more than {MAX_IDS - 1} events, turns or messages in one transaction")
         with write_errors(self._place):
+            self._loading.check_locks(self._desk, dirty)
             await self._guard(dirty)
             await self._erase(dirty)
             numbers = range(self._desk.first, self._desk.first + len(dirty.messages))

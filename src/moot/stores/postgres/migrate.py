@@ -14,7 +14,7 @@ from msgspec import Struct
 from moot import __version__
 from moot.errors import StoreNewer
 from moot.stores.postgres.server import Connection, Server, lock_number
-from moot.stores.postgres.statements import HERE, RECORDS, SCHEMA, SHAPES, TRANSFER
+from moot.stores.postgres.statements import HERE, RECORDS, SCHEMA, SHAPES, TRANSFER, WRITE
 from moot.stores.postgres.trouble import half_moved, moot_errors
 
 COMPAT = 1
@@ -56,6 +56,8 @@ async def bring_up(
             await _take_steps(server, connection, steps or shipped())
             await _update_shapes(connection)
             await connection.execute(SCHEMA.raise_base)
+            if steps is None:
+                await connection.execute(WRITE.note_writer)
             if not unfinished and await connection.fetchval(TRANSFER.mark) is not None:
                 raise half_moved(server.address.shown)
 

@@ -84,8 +84,6 @@ class Server:
 
     def __init__(self, address: Address, clock: Callable[[], float] = time.monotonic) -> None:
         self.address = address
-        self.writer = uuid4().hex
-        """The row of `writers` in which this process notes what it has written."""
         self._clock = clock
         self._pause = FIRST_PAUSE_SECONDS
         self._not_before = 0.0
@@ -100,7 +98,9 @@ class Server:
         settings = {**SETTINGS, "search_path": schema, "application_name": application_name(schema)}
         if writes:
             settings["moot.writers"] = str(lock_number(schema, "write"))
-            settings["moot.writer"] = self.writer
+            settings["moot.writer"] = (
+                uuid4().hex
+            )  # the row of `writers` in which this connection notes what it wrote
             settings.update(BY_INDEX)
         with connect_errors(self.address.shown):
             connection = await asyncpg.connect(

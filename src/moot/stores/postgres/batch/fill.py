@@ -40,13 +40,21 @@ class Lacking:
             sorted(filter(is_storable, running)),
         )
         self.rooms_to_find = any(self.refs)
-        self.here = self._known_rooms()
-        self.strange = [where for where in self.here if where not in desk.peopled]
-        members = set().union(*[desk.members_of[where] for where in self.strange])
-        names = (wanted.names - desk.names.keys()) | (members - desk.participants.keys())
-        self.names = list(filter(is_storable, names))
         self.everyone = wanted.everyone and not desk.has_everyone
         self.hosts = wanted.hosts and not desk.has_hosts
+        self.here = self._known_rooms()
+        self.strange: list[ConversationId] = []
+        self.names: list[str] = []
+
+    def look_in(self, found: set[ConversationId]) -> None:
+        """These conversations are concerned as well. Of those on the desk, members who have changed may be missing."""
+        desk = self._desk
+        self.here |= found & desk.rooms.keys()
+        desk.use(self.here)
+        self.strange = [where for where in self.here if where not in desk.peopled]
+        members = set().union(*[desk.members_of[where] for where in self.strange])
+        names = (self.wanted.names - desk.names.keys()) | (members - desk.participants.keys())
+        self.names = list(filter(is_storable, names))
 
     def __bool__(self) -> bool:
         """Whether anything has to be loaded but what no desk keeps."""
@@ -60,7 +68,6 @@ class Lacking:
         here.update([desk.turns_by_id[turn].conversation for turn in wanted.turns if self._has(turn)])
         for agent in wanted.running_of & desk.runs_known:
             here.update([turn.conversation for turn in desk.running_of(agent)])
-        desk.use(here)
         return here
 
     def _has(self, turn: TurnId) -> bool:

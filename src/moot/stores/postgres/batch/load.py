@@ -60,14 +60,20 @@ class LockedLoad:
         """The desk of the last batch, with what that wrote."""
         self._others: str | None = None
         """What all others had written last when the desk was loaded."""
-        self._others_pause = True
-        """Others had not written between the last two batches: else no desk is kept, as it would rarely hold."""
+        self._others_wrote = False
+        """Others have written since the batch before: the desk is not kept, as it would rarely hold."""
+        self._locked: set[ConversationId] = set()
 
     # --- between two batches -----------------------------------------------------------------------------
 
+    def begin_batch(self) -> None:
+        """A new batch, not another run of the last one."""
+        self.demands.clear()
+        self._others_wrote = False
+
     def keep(self, desk: NumberedDesk, dirty: Dirty) -> None:
         """The batch is committed: the next one may begin with its desk."""
-        self._kept = (desk, dirty) if self._others_pause else None
+        self._kept = None if self._others_wrote else (desk, dirty)
 
     def forget(self) -> None:
         """Nothing of the last batch may be used."""
@@ -87,28 +93,37 @@ class LockedLoad:
 
     def _hear_of_others(self, desk: NumberedDesk, others: str) -> None:
         """Compare what others have written last with what it was for the batch before."""
-        self._others_pause, self._others = others == self._others, others
-        if desk.alone and not self._others_pause:
-            raise TryAgain("another hub has written")
+        if others != self._others:
+            self._others, self._others_wrote = others, True
+            if desk.alone:
+                raise TryAgain("another hub has written")
+
+    def check_locks(self, desk: NumberedDesk, dirty: Dirty) -> None:
+        """A desk that is kept has more rooms than those that the batch has locked: no other may be written."""
+        touched = {*dirty.conversations, *(turn.conversation for turn in dirty.turns.values())}
+        touched.update([where for where, _ in (*dirty.members, *dirty.dropped_members, *dirty.rounds)])
+        if unlocked := (touched - self._locked) & desk.rooms.keys():
+            self.demands.lock(unlocked, "a conversation is written that was not locked")
 
     # --- one batch ---------------------------------------------------------------------------------------
 
     async def desk(self, connection: Connection, scopes: Sequence[Scope]) -> NumberedDesk:
         wanted, desk = Wanted(scopes), self._begin()
         lacking = Lacking(desk, wanted)
-        here, agents = lacking.here, lacking.agents(LOCKED_KINDS)
+        found, agents = set(self.demands.conversations), set[ParticipantId]()
         if lacking.rooms_to_find:
             resolved = await connection.fetchrow(LOAD.resolve, *lacking.refs)
-            here = {*here, *resolved["conversations"]}
-            agents = {*agents, *resolved["agents"]}
-        here |= self.demands.conversations
+            found.update(resolved["conversations"])
+            agents.update(resolved["agents"])
+        lacking.look_in(found)
+        self._locked = here = found | lacking.here
+        agents |= lacking.agents(LOCKED_KINDS)
         whole_tables = [name for name, by in wanted.records if by == ALL]
         await self._lock(connection, conversation=here, agent=agents, table=whole_tables)
-        if lacking:
+        if lacking or here - desk.rooms.keys():
             await self._load(connection, desk, lacking, here)
         else:
             await self._check(connection, desk, lacking)
-        await self._records(connection, desk, wanted)
         return desk
 
     async def _lock(self, connection: Connection, **names: Collection[str]) -> None:
@@ -127,9 +142,10 @@ class LockedLoad:
         self._hear_of_others(desk, loaded["others"])
         await self._graph(connection, desk, loaded["links"])
         fill_messages(desk, loaded)
+        await self._records(connection, desk, lacking.wanted)
         roots = self._roots(desk, lacking.wanted, lacking.here)
         if roots:
-            loaded = await self._chains(connection, desk, roots, set())
+            await self._chains(connection, desk, roots, set())
         self._number(desk, loaded)
 
     async def _load(
@@ -146,6 +162,7 @@ class LockedLoad:
         await self._long_queues(connection, desk, new)
         self._shelve(desk, loaded["tasks"])
         await self._graph(connection, desk, loaded["links"])
+        await self._records(connection, desk, lacking.wanted)
         pairs = _pairs(desk, [where for where in here if where in desk.rooms])
         roots = chains_of(desk, [where for where in new if where in desk.rooms])
         roots |= self._roots(desk, lacking.wanted, here)
@@ -218,7 +235,7 @@ class LockedLoad:
 
     def _roots(self, desk: NumberedDesk, wanted: Wanted, here: Iterable[ConversationId]) -> set[RootId]:
         """Chains that a decision certainly reads and of which nothing is known."""
-        roots = {*wanted.roots, *self.demands.roots}
+        roots = {*wanted.roots, *self.demands.roots, *(task.root for task in desk.shelves.every(TASKS))}
         for where in here:
             for turn in desk.turns(where).values():
                 if turn.state in ON_THE_FLOOR:

@@ -18,6 +18,10 @@ MAX_IDS = 1 << ID_BITS
 """Turns, events or messages that one transaction can number."""
 
 
+class Demanded(TryAgain):
+    """A decision needed what was not loaded. It is loaded in the next run, which therefore gets further."""
+
+
 class Demands:
     """What a decision needed and was not loaded: the next run of the batch loads it as well."""
 
@@ -35,7 +39,11 @@ class Demands:
 
     def root(self, root: RootId) -> None:
         self.roots.add(root)
-        raise TryAgain(f"the chain {root} was not loaded")
+        raise Demanded(f"the chain {root} was not loaded")
+
+    def lock(self, conversations: set[ConversationId], reason: str) -> None:
+        self.conversations |= conversations
+        raise Demanded(reason)
 
 
 class UnloadedQuestions:
@@ -48,7 +56,7 @@ class UnloadedQuestions:
 
     def fetch(self, after: int, *, everything: bool) -> tuple[list[Turn], int | None]:
         self._demands.in_full.add(self._where)
-        raise TryAgain(f"more questions wait in {self._where} than were laid out")
+        raise Demanded(f"more questions wait in {self._where} than were laid out")
 
     def count(self, after: int) -> int:
         return self._count

@@ -216,9 +216,18 @@ WITH
 DELETE FROM conversations WHERE id = ANY($1::text[]);
 
 -- name: forget_writer
--- One that closes.
-DELETE FROM writers WHERE id = current_setting('moot.writer');
+-- One that closes. Who has gone is noted: what it wrote last must not be forgotten with its row.
+WITH gone AS (DELETE FROM writers WHERE id = current_setting('moot.writer') RETURNING id)
+INSERT INTO writers (id, number) SELECT '-', pg_current_xact_id()::text::bigint FROM gone LIMIT 1
+ON CONFLICT (id) DO UPDATE SET number = excluded.number, at = now();
 
 -- name: forget_writers
 -- Those that did not close, a day later.
-DELETE FROM writers WHERE at < now() - interval '1 day';
+WITH gone AS (DELETE FROM writers WHERE at < now() - interval '1 day' AND id NOT IN ('-', '') RETURNING id)
+INSERT INTO writers (id, number) SELECT '-', pg_current_xact_id()::text::bigint FROM gone LIMIT 1
+ON CONFLICT (id) DO UPDATE SET number = excluded.number, at = now();
+
+-- name: note_writer
+-- Other hubs have to load again what they keep: a migration may have changed it.
+INSERT INTO writers (id, number) VALUES (current_setting('moot.writer'), pg_current_xact_id()::text::bigint)
+ON CONFLICT (id) DO UPDATE SET number = excluded.number, at = now();
