@@ -93,3 +93,24 @@ async def test_a_look_that_fails_is_not_the_last_one() -> None:
         await until(lambda: asyncio.sleep(0, len(looks)), lambda count: count >= 2)
     finally:
         await growth.close()
+
+
+async def test_our_own_hint_that_comes_back_is_not_looked_for_again() -> None:
+    server: Any = Server(connecting=[], notifying=[])
+    looks: list[int] = []
+
+    async def reach() -> tuple[int, int]:
+        looks.append(1)
+        return 7, 7
+
+    growth = Growth(server, reach, lambda: None)
+    try:
+        growth.committed(7)
+        await until(lambda: asyncio.sleep(0, list(server.line.notified)), bool)
+        await until(lambda: asyncio.sleep(0, len(looks)), lambda count: count == 1)
+        server.line.listeners["moot_log_moot"](server.line, 1, "moot_log_moot", "7")
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert len(looks) == 1
+    finally:
+        await growth.close()

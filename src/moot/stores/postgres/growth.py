@@ -42,6 +42,8 @@ class Growth:
         """The newest event of which other hubs must be notified; 0 for none."""
         self._announced = 0
         """The newest event that any hub has announced."""
+        self._reached = 0
+        """The event up to which everything was readable when `on_growth` was called last."""
         self._has_news = asyncio.Event()
         self._tasks = [asyncio.create_task(self._notify()), asyncio.create_task(self._look())]
 
@@ -57,8 +59,10 @@ class Growth:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _announce(self, event: int) -> None:
-        self._announced = max(self._announced, event)
-        self._has_news.set()
+        """Our own hints come back to us too: what was reached needs no further look."""
+        if event > self._reached:
+            self._announced = max(self._announced, event)
+            self._has_news.set()
 
     def _on_notification(self, connection: Connection, pid: int, channel: str, payload: str) -> None:
         if payload.isdecimal():
@@ -117,8 +121,9 @@ class Growth:
             self._has_news.clear()
             event, until = self._announced, clock() + PATIENCE_SECONDS
             try:
-                while (await self._reach())[0] < event and clock() < until:  # noqa: ASYNC110  only the server knows
+                while (reached := (await self._reach())[0]) < event and clock() < until:  # noqa: ASYNC110  the server knows
                     await asyncio.sleep(LOOK_SECONDS)
+                self._reached = reached
             except Exception as trouble:  # nobody else looks; the sweep finds what is missed
                 log.warning("the log cannot be looked at", action="look_failed", error=str(trouble))
                 await asyncio.sleep(FIRST_PAUSE_SECONDS)
