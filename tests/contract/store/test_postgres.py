@@ -420,12 +420,12 @@ class CountedConnection:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._connection, name)
-        if name not in ("execute", "executemany", "fetch", "fetchrow", "fetchval"):
+        if name not in ("copy_records_to_table", "execute", "executemany", "fetch", "fetchrow", "fetchval"):
             return found
 
-        async def call(statement: str, *values: Any) -> Any:
+        async def call(statement: str, *values: Any, **named: Any) -> Any:
             self.statements.append(statement)
-            return await found(statement, *values)
+            return await found(statement, *values, **named)
 
         return call
 

@@ -6,6 +6,7 @@ changed, server.py reconnects, trouble.py translates errors. Not here: reading f
 
 import asyncio
 import random
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -47,6 +48,8 @@ ALONE_FROM = 3
 BAD_FROM = 2
 """A row that violates a unique constraint in this many runs is taken for a bad one."""
 MAX_FORGOTTEN_AT_ONCE = 1000
+MESSAGE_COLUMNS = re.findall(r"\w+", WRITE.append_message.partition("(")[2].partition(")")[0])
+"""In the order in which the statement names them."""
 SETTLING_SECONDS = 15.0
 """How long to wait for a server that may know whether it has committed."""
 PENDING = "in progress"
@@ -237,7 +240,7 @@ class PostgresEngine:
             await self._guard(dirty)
             await self._erase(dirty)
             numbers = range(self._desk.first, self._desk.first + len(dirty.messages))
-            await self._many(WRITE.append_message, map(message_row, dirty.messages, numbers))
+            await self._append(list(map(message_row, dirty.messages, numbers)))
             failpoint("write.messages")
             for message, revision in dirty.revisions:
                 await self._open_connection.execute(
@@ -271,6 +274,15 @@ class PostgresEngine:
             await self._open_connection.execute(statement, *all_values[0])
         elif all_values:
             await self._open_connection.executemany(statement, all_values)
+
+    async def _append(self, messages: list[list[Any]]) -> None:
+        """One message by a statement, many by COPY: it takes their rows as one."""
+        if len(messages) > 1:
+            await self._open_connection.copy_records_to_table(
+                "messages", records=messages, columns=MESSAGE_COLUMNS
+            )
+        else:
+            await self._many(WRITE.append_message, messages)
 
     async def _guard(self, dirty: Dirty) -> None:
         """Lock the rows that no conversation guards, and check that they are unchanged since they were loaded."""
