@@ -9,10 +9,12 @@ import pytest
 from moot import PASS, Hub, agent
 from moot.brains.code import AgentSpec
 from moot.errors import BadValue, Closed, Conflict, MootError, NotFound, NotPermitted
+from moot.host.host import AgentHost
 from moot.hub.commands.slash import DOES, At, CommandOutcome, carry_out
 from moot.model.hint import Act, Hint
+from moot.model.turn import Turn
 from moot.rules.words import slash
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 
 def echo(name: str) -> AgentSpec:
@@ -307,6 +309,43 @@ async def test_stop_interrupts_who_speaks_and_keeps_what_was_said(quick: Path) -
         assert (await carry_out(slash.StopCommand(), At(hub, where))).lines == ("stopped arya",)
         await hub.settled("room", timeout=40)
         assert "arya: so far " in await texts(hub, "room")
+
+
+@pytest.mark.req("G-12")
+async def test_a_stop_counts_that_comes_before_the_claim_is_answered(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both may be in one commit. The agent then begins nothing that nobody would read."""
+    stopped, began = asyncio.Event(), list[str]()
+
+    @agent("arya")
+    async def arya(turn: Any) -> str:
+        began.append(turn.text)
+        return "too late"
+
+    begin = AgentHost._begin
+
+    async def begin_late(host: AgentHost, turn: Turn) -> None:
+        await stopped.wait()
+        begin(host, turn)
+
+    async with Hub.open(quick, agents=[arya]) as hub:
+        await hub.conversations.create("room", participants=["arya"])
+        late: list[asyncio.Task[None]] = []
+        monkeypatch.setattr(
+            AgentHost, "_begin", lambda host, turn: late.append(asyncio.create_task(begin_late(host, turn)))
+        )
+        await hub.post("room", "@arya go on")
+        await until(lambda: asyncio.sleep(0, list(late)), bool)
+        assert (await does(hub, "room", "/stop")).lines == ("stopped arya",)
+        stopped.set()
+        await asyncio.gather(*late)
+        await hub.settled("room", timeout=40)
+        assert began == []
+        monkeypatch.undo()
+        await hub.post("room", "@arya again")
+        await hub.settled("room", timeout=40)
+        assert [text.rpartition("@")[2] for text in began] == ["arya again"]
 
 
 @pytest.mark.req("G-12")

@@ -19,7 +19,7 @@ from moot.failpoints import failpoint
 from moot.flow import attach, claim, detach, finish, release, renew
 from moot.host.activity_signal import ActivitySignal
 from moot.host.held_shares import HeldShares
-from moot.host.hosted import Hosted, Running, wait_for_end
+from moot.host.hosted import HeardTurns, Hosted, Running, overtakes, wait_for_end
 from moot.host.reservation import TurnReservation, charged_to
 from moot.host.turn_end import STORE_AWAY_SECONDS, failure_of, finish_turn, keep_partial, patient
 from moot.model.event import Event
@@ -71,6 +71,7 @@ class AgentHost:
         self._last_beat = clock.now()
         self._hosted: dict[ParticipantId, Hosted] = {}
         self._running: dict[TurnId, Running] = {}
+        self._heard = HeardTurns()
         self._running_of: Counter[ParticipantId] = Counter()
         """Running turns per agent."""
         self._claimable: dict[ParticipantId, dict[TurnId, None]] = {}
@@ -233,6 +234,7 @@ class AgentHost:
             elif event.by in self._hosted and event.body and event.body.get("removed"):
                 self._spawn(self.let_go([event.by]))
         for turn in newest.values():
+            self._heard.note(turn)
             if turn.state in (TurnState.READY, TurnState.OWED):
                 self._cancel_outdated(turn)
                 self._offer(turn)
@@ -246,24 +248,19 @@ class AgentHost:
         self._take_up(turn.agent)
 
     def _cancel_outdated(self, turn: Turn) -> Running | None:
-        """Cancel the run of this turn under an older fence, if there is one here."""
+        """Cancel the run of this turn, if there is one here that this ends."""
         run = self._running.get(turn.id)
-        if run is None or run.turn.fence >= turn.fence:
+        if run is None or not overtakes(turn, run.turn):
             return None
         self._cancel(run)
         return run
 
     def _on_ended(self, turn: Turn) -> None:
         """A turn has ended. If it still runs here, it was ended from outside (interrupt, deadline, leave)."""
-        waiting = self._claimable.get(turn.agent)
-        if waiting is not None:
-            waiting.pop(turn.id, None)
+        self._claimable.get(turn.agent, {}).pop(turn.id, None)
         run = self._cancel_outdated(turn)
         if run is not None and turn.interrupted and not turn.message:
             self._spawn(keep_partial(self._store.transact, run))
-        run = self._running.get(turn.id)
-        if run is not None and run.turn.fence == turn.fence and turn.state is TurnState.EXPIRED:
-            self._cancel(run)
 
     def _cancel(self, run: Running) -> None:
         if self._forget(run):
@@ -342,6 +339,9 @@ class AgentHost:
         self._take_up(agent)
 
     def _begin(self, turn: Turn) -> None:
+        if self._heard.is_over(turn):  # it was stopped before its claim was answered
+            self._take_up(turn.agent)
+            return
         self._cancel_outdated(turn)
         hosted = self._hosted.get(turn.agent)
         if hosted is None:  # the agent was removed while the turn was claimed

@@ -7,12 +7,15 @@ from msgspec import Struct
 from moot.brain import Brain
 from moot.context.window import Size
 from moot.host.agent_turn import Speaking
+from moot.model.ids import TurnId
 from moot.model.json import JsonObject
 from moot.model.participant import Participant
 from moot.model.prompt import Offered
-from moot.model.turn import Turn
+from moot.model.turn import Turn, TurnState
 from moot.rules.activity import Activity, working
 from moot.rules.budgets import AgentBudget, BudgetsAbove, nobody_above
+
+MAX_HEARD_TURNS = 1024
 
 
 class Hosted(Struct, frozen=True):
@@ -27,6 +30,29 @@ class Hosted(Struct, frozen=True):
     budget: AgentBudget | None = None
     """None for an agent whose thinking costs nothing."""
     budgets_above: BudgetsAbove = nobody_above
+
+
+def overtakes(heard: Turn, begun: Turn) -> bool:
+    """Whether what is heard of a turn ends a run of it: it was stopped, or claimed again, or its time is over."""
+    return heard.fence > begun.fence or (heard.fence == begun.fence and heard.state is TurnState.EXPIRED)
+
+
+class HeardTurns:
+    """What was heard last of turns. A stop may be heard before the claim that it follows is answered: both may be in
+    one commit."""
+
+    def __init__(self) -> None:
+        self._turns: dict[TurnId, Turn] = {}
+
+    def note(self, turn: Turn) -> None:
+        self._turns.pop(turn.id, None)
+        self._turns[turn.id] = turn
+        if len(self._turns) > MAX_HEARD_TURNS:
+            del self._turns[next(iter(self._turns))]
+
+    def is_over(self, claimed: Turn) -> bool:
+        heard = self._turns.get(claimed.id)
+        return heard is not None and overtakes(heard, claimed)
 
 
 class Running:
