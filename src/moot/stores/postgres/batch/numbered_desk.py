@@ -63,6 +63,8 @@ class UnloadedQuestions:
 
 
 class NumberedDesk(KeptDesk):
+    """A kept desk whose ids are numbered anew by each transaction."""
+
     def __init__(self, fetch: Callable[[RootId], None]) -> None:
         super().__init__(0, 0, fetch)
         self.first = 0
